@@ -1,4 +1,4 @@
-// A network with the kernels of a bundle.
+// Applies a bundle's kernels to a network.
 #include "api/apply.h"
 
 #include <filesystem>

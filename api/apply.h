@@ -10,14 +10,14 @@
 
 namespace lehr::api {
 
-/// Of the options what is about the engine, `threads` as they are there; without `ask_engine` no library is
-/// looked for. Throws lehr::Error.
+/// Returns the engine's part of the options. `threads` is taken as the options have it. Without `ask_engine`
+/// no library is looked for. Throws lehr::Error.
 EngineCheck engine_check(const Model& model, const ApplyOptions& options);
-/// Reads ApplyOptions::feed, where there is one, into the check. Throws lehr::Error.
+/// Reads the file of ApplyOptions::feed, if one is named, into the check. Throws lehr::Error.
 void feed(const OnnxModel& model, const ApplyOptions& options, EngineCheck& check);
 
-/// Does what apply() promises (lehr.h); `document` is that of Applied::json, `plugin` ApplyRequest's. Throws
-/// lehr::Error.
+/// Does what apply() promises (lehr.h). Fills `document` with the document of Applied::json. `plugin` is
+/// ApplyRequest's. Throws lehr::Error.
 Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::json& document,
                    const std::shared_future<FolderFile>& plugin = {});
 

@@ -26,8 +26,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Explains, by a winner's position, why lehr export leaves it out. Winners that are only provisional are not
-/// among them.
+/// Explains, by a winner's position, why lehr export leaves it out. Provisional winners are not in the map.
 std::map<std::size_t, std::string> lost_of(const std::vector<Winner>& found, const Database& log) {
   std::map<std::size_t, std::string> lost;
   for (const Skipped& skipped : rebuild(found, log).skipped)
@@ -35,7 +34,7 @@ std::map<std::size_t, std::string> lost_of(const std::vector<Winner>& found, con
   return lost;
 }
 
-/// With the algorithms that it has not tried.
+/// Names the baseline, with the algorithms that it has not tried.
 std::string baseline_of(const Verdict& verdict) {
   if (verdict.baseline.empty()) return "-";
   if (verdict.algorithms_tried == verdict.algorithms) return verdict.baseline;
@@ -46,7 +45,7 @@ std::string baseline_of(const Verdict& verdict) {
 struct Shown {
   const char* name;  ///< as format_table() takes it
   std::string (*text)(const Winner& winner);
-  const Ratio Verdict::* ratio = nullptr;  ///< what `text` shows, where it is one
+  const Ratio Verdict::* ratio = nullptr;  ///< the ratio that `text` shows; nullptr if it shows none
 };
 
 std::string time_text(const Winner& winner) {
@@ -62,7 +61,7 @@ const std::vector<Shown>& columns_of(bool wide) {
   static const Shown kTime = {"time", &time_text}, kGflops = {"GFLOP/s", &gflops_text},
                      kLibrary = {"<baseline", [](const Winner& w) { return baseline_of(w.verdict); }},
                      kConfig = {"<config", [](const Winner& w) { return to_text(w.record.config); }};
-  // What matters most comes first: the last ones have no room on a narrow terminal.
+  // The most important columns come first: a narrow terminal has no room for the last ones.
   static const std::vector<Shown> kNarrow = {
       {"<workload", [](const Winner& w) { return short_text(w.record.workload); }},
       kTime,
@@ -119,14 +118,15 @@ std::string table_of(const std::vector<Winner>& found, const BestLook& look) {
   return format_table(header, rows, table);
 }
 
-/// What is cold ends the identity and stays: a device has two tables that nothing else tells apart.
+/// Keeps the end of the identity that says "cold caches": nothing else tells the two tables of a device
+/// apart.
 std::string heading_of(const std::string& device, std::size_t width) {
   constexpr std::string_view kCold = " | cold caches";
   if (width <= kCold.size() || !device.ends_with(kCold)) return cut_to(device, width);
   return cut_to(device.substr(0, device.size() - kCold.size()), width - kCold.size()).append(kCold);
 }
 
-/// A table for each device.
+/// Writes a table for each device.
 std::string tables_of(const std::vector<Winner>& found, const BestLook& look) {
   std::map<std::string, std::vector<Winner>> by_device;
   for (const Winner& winner : found) by_device[winner.record.device].push_back(winner);
@@ -162,7 +162,8 @@ std::string text_of(const std::vector<Winner>& found, const std::map<std::size_t
   return text;
 }
 
-/// RFC 4180, but for lines that end as those of other programs. What is null is empty.
+/// Writes CSV as RFC 4180 has it, but with the line ends of other programs here. A null becomes an empty
+/// field.
 std::string csv_of(const json& documents) {
   // A column and where the document of --json has it.
   constexpr std::pair<const char*, const char*> kColumns[] = {
@@ -202,7 +203,7 @@ std::string csv_of(const json& documents) {
   return text + '\n';
 }
 
-/// By which the first comes first; equals stay in order of workload and device.
+/// Sorts so that the first by this key comes first. Equals stay in order of workload and device.
 void sort_by(std::vector<Winner>& found, const std::string& key) {
   const auto rank = [&](const Winner& winner) -> double {
     if (key == "time") return winner.verdict.best.us;

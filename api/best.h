@@ -11,16 +11,16 @@ namespace lehr::api {
 
 /// Returns the filter with its workload in canonical form.
 RecordFilter checked(RecordFilter filter);
-/// Returns which rows are meant by the options of describe_filter(). Throws lehr::Error, naming the flag, for
-/// what is no workload, target or family.
+/// Returns the rows that the options of describe_filter() select. Throws lehr::Error, naming the flag, for a
+/// workload, target or family that is not valid.
 RecordFilter filter_of(const auto& o) {
   return checked(RecordFilter{o.workload, o.device, o.target, o.family});
 }
 
-/// What `lehr best` and `lehr model` print.
+/// The output of `lehr best` and `lehr model`.
 struct Listing {
   std::string text;
-  std::string json;  ///< with --json
+  std::string json;  ///< empty without --json
 };
 
 struct BestOptions {
@@ -49,8 +49,8 @@ void describe(auto& option, Is<BestOptions> auto& o) {
 /// How the text of list_best() looks.
 struct BestLook {
   enum { kTable, kCsv, kMarkdown } format = kTable;
-  bool wide = false;      ///< all columns and whole texts
-  std::size_t width = 0;  ///< of a table that is not wide: the longest line; 0: any
+  bool wide = false;      ///< all columns, whole texts
+  std::size_t width = 0;  ///< longest line of a table that is not wide; 0: no limit
   bool colour = false;
 };
 

@@ -1,4 +1,4 @@
-// What crosses the library's face: its own errors, and states behind its handles. For api/ alone.
+// The boundary of the library: its own errors, and the states behind its handles. For api/ alone.
 #pragma once
 
 #include <mutex>
@@ -17,18 +17,18 @@ namespace lehr::api {
 
 struct Device::State {
   OpenDevice open;
-  double opening_s = 0;  ///< counts as the first session's time
+  double opening_s = 0;  ///< seconds that opening took; they count as the first session's time
 };
 
 struct Log::State {
   std::string path;
-  std::optional<Database> database;  ///< nullopt: not yet
+  std::optional<Database> database;  ///< nullopt until it is opened
 };
 
 Code code_of(ErrorKind kind);
 /// Returns the sentence for an exception of the standard library or of another one.
 std::string sentence_of(const std::exception& error);
-/// Returns what `call` returns. Whatever it throws becomes an Error of the face, but for std::bad_alloc.
+/// Returns what `call` returns. Turns every exception but std::bad_alloc into an api::Error.
 template <typename Call>
 auto guarded(Call&& call) {
   try {
@@ -49,8 +49,8 @@ void check_named(std::string_view flag, const std::string& path);
 /// Throws lehr::Error where the file has no name or a size is below 1.
 void check_model(const Model& model);
 
-/// Hands events on to a callback that may be empty and may throw, which then gets no more. Any thread may
-/// tell.
+/// Hands events on to a callback, which may be empty. A callback that throws gets no more events. Any thread
+/// may report.
 class Reporter {
  public:
   explicit Reporter(OnProgress sink) : sink_(sink ? harmless(std::move(sink)) : OnProgress()) {}
@@ -65,7 +65,7 @@ class Reporter {
   const OnProgress sink_;
 };
 
-/// Opened now, where it was not.
+/// Returns the log's database, and opens it first if that has not been done.
 Database& database_of(Log& log);
 
 }  // namespace lehr::api

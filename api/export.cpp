@@ -1,4 +1,4 @@
-// Winners -> folder.
+// Exports winners to a folder.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace lehr::api {
 namespace {
 
-/// Throws Error(kNotFound) where there is none.
+/// Throws Error(kNotFound) if there is no winner.
 std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads,
                                    Unproven unproven) {
   const Isa isa = options.isa.empty() ? Isa() : parse_isa(options.isa);
@@ -45,7 +45,8 @@ void check_stop(const ExportOptions& options) {
     throw Error(Code::kInterrupted, "it was stopped; nothing is written");
 }
 
-/// Measures again what can be and is to be, and says what came of it. false: nothing was.
+/// Measures winners again where that is possible and asked for, and reports the outcome. Returns false if
+/// nothing was measured.
 bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped,
                    const ExportOptions& options, Reporter& reporter) {
   const auto due = [&](const Skipped& each) {
@@ -70,7 +71,7 @@ bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>&
   return true;
 }
 
-/// Leaves what can be compiled here.
+/// Keeps only the winners that can be compiled here.
 void keep_those_of_here(RebuiltWinners& winners, FolderCompilers& compilers,
                         std::vector<std::string>& skipped) {
   std::vector<bool> left_out;

@@ -1,4 +1,4 @@
-// Exporting a part of a log's winners. For api/ alone.
+// Exports some of a log's winners. For api/ alone.
 #pragma once
 
 #include <set>
@@ -9,20 +9,20 @@
 
 namespace lehr::api {
 
-/// Says what export does with a winner whose verdict is provisional.
+/// How export treats a winner whose verdict is provisional.
 enum class Unproven {
-  kProve,  ///< it is measured again
-  kTake,   ///< it is exported: the caller checks what it does with it
+  kProve,  ///< measure it again
+  kTake,   ///< export it: the caller checks what it does with it
 };
 
-/// Says which parts of a folder are written.
+/// The parts of a folder that are written.
 enum class Parts {
   kAll,
-  kSharedLibrary,  ///< what is applied to networks
+  kSharedLibrary,  ///< the part that is applied to networks
 };
 
-/// export_kernels() of these workloads alone, where any are named. `tuned`: CompilerOptions. Throws
-/// lehr::Error.
+/// Exports as export_kernels() does, but only these workloads if any are named. `tuned` is that of
+/// CompilerOptions. Throws lehr::Error.
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads = {},
                    Unproven unproven = Unproven::kProve, Parts parts = Parts::kAll,
                    const Compiler* tuned = nullptr);

@@ -1,8 +1,8 @@
-// Lehr from a program: open a device and a log, tune, export, apply. Start here. This header stays as it is
+// Lehr from a program: open a device and a log, tune, export, apply. Start here. This header does not change
 // within 0.x (docs/library.md).
 //
-// Nothing here reads the environment, prints, or installs a signal handler. Several threads may work at the
-// same time, each with a device and a log of its own.
+// No function here reads the environment, prints, or installs a signal handler. Several threads may work at
+// the same time, each with its own device and log.
 #pragma once
 
 #include <atomic>
@@ -20,30 +20,31 @@
 #include "base/tool_paths.h"
 
 #ifndef LEHR_PROGRAM
-#define LEHR_PROGRAM ""  // find_package(lehr) defines it: the program that is installed beside the libraries
+#define LEHR_PROGRAM ""  // set by find_package(lehr): the program that is installed beside the libraries
 #endif
 
 namespace lehr::api {
 
-/// What can come of a call, by who can mend it. The numbers are the exit codes of the program.
+/// The outcome of a call, by who can fix it. The numbers are the exit codes of the program.
 enum class Code {
   kDone = 0,
   kWrongInput = 1,
-  kMissing = 2,       ///< something on this machine is not there, or broken
+  kMissing = 2,       ///< something on this machine is missing or broken
   kNothingFound = 3,  ///< a valid question without an answer
-  kCheckFailed = 4,   ///< something is not as it has to be: a file of ours, a kernel's result
+  kCheckFailed = 4,   ///< a check failed: a file of ours, or a kernel's result, is not as it must be
   kInterrupted = 130
 };
 
-/// The one exception of every function here, but for std::bad_alloc. One sentence: what was wrong, where,
-/// what would be right.
+/// The only exception that functions here throw, besides std::bad_alloc. Its text is one sentence: what was
+/// wrong, where, and what would be right.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& sentence) : Error(code, sentence, sentence) {}
   Error(Code code, const std::string& sentence, std::string as_command)
       : std::runtime_error(sentence), code_(code), as_command_(std::move(as_command)) {}
   Code code() const { return code_; }
-  /// The sentence with flags of the program, "--time", where what() names members of options, "time_s".
+  /// Returns the sentence as the program words it: with flags ("--time") where what() names members of
+  /// options ("time_s").
   const std::string& as_command() const { return as_command_; }
 
  private:
@@ -51,7 +52,7 @@ class Error : public std::runtime_error {
   std::string as_command_;
 };
 
-/// Where the program lehr is, from which worker processes are started, compilers and libraries. A program of
+/// Where to find compilers, libraries and the program lehr, which runs as the worker process. A program of
 /// another version than this library is an Error.
 struct Tools : ToolPaths {
   Tools() {
@@ -60,23 +61,23 @@ struct Tools : ToolPaths {
   }
 };
 
-/// What there is to say of an option, beside the struct that has it. The program's flags and help, the checks
-/// of values, Python's keywords and the sentences of errors are made of these rows. The flag of `time_s` is
-/// --time, that of a bool which is true unless it is said otherwise --no-winograd.
+/// Describes one option, beside the struct that has it. The program's flags and help, the checks of values,
+/// Python's keywords and the sentences of errors are made from these rows. The flag of `time_s` is --time.
+/// The flag of a bool that is true by default is --no-NAME: --no-winograd.
 struct OptionRow {
-  const char* group;         ///< of the program's help: "Problem", "Filters", "Search", "Measuring", "Output"
-  const char* help;          ///< what it does
-  const char* flag = "";     ///< where it is another than the member's
-  const char* usual = "";    ///< what 0, "" or nullopt stands for, which are valid then: "no limit"
-  const char* choices = "";  ///< of a word, the default first: "f32 | bf16"
-  /// Limits of a number. 0 and 0: any seed, a time from 0.1 s to 30 days, a share up to 1.
+  const char* group;  ///< group in the program's help: "Problem", "Filters", "Search", "Measuring", "Output"
+  const char* help;   ///< what it does
+  const char* flag = "";     ///< its flag, if it differs from the member's name
+  const char* usual = "";    ///< meaning of 0, "" or nullopt, which are valid only if this is set: "no limit"
+  const char* choices = "";  ///< words that are valid, the default first: "f32 | bf16"
+  /// Limits of a number. If both are 0: any seed, a time from 0.1 s to 30 days, a share up to 1.
   std::int64_t least = 0, most = 0;
 };
 
-/// The most of them that an option can ask for.
+/// Largest numbers of threads and trials that an option may ask for.
 inline constexpr std::int64_t kMostThreads = 1024, kMostTrials = 10'000'000;
 
-/// The option that lets kernels of bf16 take part in a network.
+/// Describes the option that lets bf16 kernels take part in a network.
 void describe_precision(auto& option, auto& o) {
   option("precision", o.precision,
          {.group = "Problem",
@@ -84,13 +85,13 @@ void describe_precision(auto& option, auto& o) {
           .choices = "f32 | bf16"});
 }
 
-/// The option that names a log which is read.
+/// Describes the option that names a log to read.
 void describe_log(auto& option, auto& o) {
   option("log", o.log,
          {.group = "Output", .help = "the trial log", .flag = "--db", .usual = "./lehr.db, or LEHR_DB"});
 }
 
-/// Which device, and how it is used.
+/// Which device to use, and how.
 struct DeviceOptions {
   std::string device = "auto";
   int threads = 0;
@@ -99,11 +100,11 @@ struct DeviceOptions {
   int jobs = 0;
   std::optional<bool> overlap = {};
   double run_timeout_s = 10;
-  /// For "auto": the GPU is taken where it can compute this.
+  /// With "auto", the GPU is taken if it can compute this workload.
   std::string workload = "gemm m=512 n=512 k=512";
   Tools tools = {};
-  /// While it is set, what runs on the device comes to its end within a second or two, and is kept. May be
-  /// set by any thread or signal handler. It outlives the device; nullptr: nothing ends it.
+  /// While it is true, work on the device ends within a second or two; what was measured is kept. Any thread
+  /// or signal handler may set it. It must outlive the device. nullptr: nothing ends the work early.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -144,33 +145,34 @@ void describe(auto& option, Is<DeviceOptions> auto& o) {
                   "calls"});
 }
 
-/// A device of this machine with its compiler and what measures on it. One call at a time.
+/// A device of this machine, with its compiler and its measurer. One call at a time.
 class Device {
  public:
-  /// What was asked for by name and is not here is an Error that says what to do.
+  /// Opens the device. Throws an Error that says what to do if something that was asked for by name is
+  /// missing.
   explicit Device(const DeviceOptions& options = {});
   ~Device();
   Device(Device&&) noexcept;
   Device& operator=(Device&&) noexcept;
 
   const std::string& name() const;
-  /// All that two measurements must have in common to be compared.
+  /// Returns everything that two measurements must have in common to be comparable.
   std::string identity() const;
-  /// Why "auto" did not take the GPU; "" where there was nothing to choose.
+  /// Returns why "auto" did not take the GPU; "" if there was no choice to make.
   const std::string& note() const;
-  /// Why a workload cannot be tuned on it, a sentence; "": it can. An Error where the text is no workload.
+  /// Explains in one sentence why the workload cannot be tuned on this device; "" if it can. Throws an Error
+  /// if the text is not a valid workload.
   std::string why_not_served(const std::string& workload) const;
 
   struct State;
-  State& state() const { return *state_; }  ///< for the functions below
+  State& state() const { return *state_; }  ///< used by the functions below
 
  private:
   std::unique_ptr<State> state_;
 };
 
-/// The log of all trials, a SQLite file, opened by the first call that is to write to it, and made where
-/// there is none. One call at a time; several processes and threads may have the same file open, each with a
-/// Log of its own.
+/// The log of all trials, a SQLite file. The first call that writes to it opens the file, or creates it. One
+/// call at a time. Several processes and threads may have the same file open, each with its own Log.
 class Log {
  public:
   explicit Log(const std::string& path);
@@ -187,56 +189,60 @@ class Log {
   std::unique_ptr<State> state_;
 };
 
-/// What goes on.
+/// An event of a session, as a callback gets it.
 struct Progress {
   enum class Kind {
-    kNote,     ///< `text` is a note about what is left out or not as usual
-    kSetup,    ///< inputs and what is expected of them are computed
+    kNote,     ///< `text` is a note about something that is left out or unusual
+    kSetup,    ///< inputs and expected outputs are being computed
     kResumed,  ///< `text` says what earlier runs contribute
-    kTrial,    ///< one candidate more is known
-    kNewBest,  ///< the same, and it is the fastest so far
-    kFitted,   ///< the cost model was fitted anew
+    kTrial,    ///< one more candidate has been measured
+    kNewBest,  ///< as kTrial, and the candidate is the fastest so far
+    kFitted,   ///< the cost model was fitted again
     kFinals,   ///< the finalists are about to be timed against each other
-    kStep      ///< `text` is what comes next, of optimize() and apply()
+    kStep      ///< `text` names the next step of optimize() or apply()
   };
   Kind kind = Kind::kNote;
   std::string text;  ///< one line, as `lehr tune` shows it
   double elapsed_s = 0;
-  std::optional<double> left_s = {};  ///< until the end; nullopt: not known yet
+  std::optional<double> left_s = {};  ///< seconds until the end; nullopt: not known yet
   int trials = 0;
-  double best_us = 0, default_us = 0;  ///< of several tasks that share their time the sums; 0: not timed
-  bool shared = false;                 ///< several tasks share their time
-  std::string json;                    ///< the line of `--progress json`
+  /// Microseconds; 0: not timed. Sums over the tasks if several share their time.
+  double best_us = 0, default_us = 0;
+  bool shared = false;  ///< whether several tasks share their time
+  std::string json;     ///< the line that `--progress json` prints
 };
 
-/// May be called from another thread than the caller's, one call at a time. What it throws ends nothing: it
-/// is not called again.
+/// Called from any thread, but never twice at the same time. If it throws, the work goes on and it is not
+/// called again.
 using OnProgress = std::function<void(const Progress&)>;
 
-/// A kernel's time, microseconds, with its 95 % interval; us 0: not timed, high 0: the interval is unknown.
+/// A kernel's time in microseconds with its 95 % interval. `us` 0: not timed; `high` 0: the interval is not
+/// known.
 struct Time {
   double us = 0, low = 0, high = 0;
 };
 
-/// What came of tuning one workload.
+/// The result of tuning one workload.
 struct Result {
   std::string workload;  ///< canonical text
-  std::string config;    ///< of the fastest kernel, of a range that for the most rows; "": nothing ran
+  /// Config of the fastest kernel, for a range of rows that of its most rows; "": nothing ran.
+  std::string config;
   Time best, default_time;
-  double speedup = 0;    ///< over the default; 0: not known
-  std::string baseline;  ///< the fastest library; "": none was timed
+  double speedup = 0;    ///< of the fastest kernel over the default; 0: not known
+  std::string baseline;  ///< name of the fastest library; "": no library was timed
   double baseline_us = 0;
-  double baseline_speedup = 0;  ///< over that library; 0: none
-  bool contested = false;       ///< the times are of finals, in turn; else of single trials
-  bool provisional = false;     ///< there was no time to prove the fastest kernel
-  int trials = 0;               ///< measured by this call
-  Code code = Code::kDone;      ///< anything else: `failure` says why
-  std::string failure;          ///< a sentence without a full stop
-  std::string text;             ///< what `lehr tune` prints
-  std::string json;             ///< the document of `lehr tune --json`, which has all that is known
+  double baseline_speedup = 0;  ///< of the fastest kernel over that library; 0: no library was timed
+  /// Whether the times come from finals, measured in turn; if false, from single trials.
+  bool contested = false;
+  bool provisional = false;  ///< whether there was no time to prove the fastest kernel
+  int trials = 0;            ///< number that this call measured
+  Code code = Code::kDone;   ///< if it is not kDone, `failure` says why
+  std::string failure;       ///< a sentence without a full stop
+  std::string text;          ///< the text that `lehr tune` prints
+  std::string json;          ///< the document of `lehr tune --json`, which has everything that is known
 };
 
-/// What came of several; of all the worst code, its failure, and an overview.
+/// The results of several workloads: the worst code of all with its failure, and an overview.
 struct Results {
   std::vector<Result> each;
   Code code = Code::kDone;
@@ -253,7 +259,7 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   bool fresh = false;
   std::string transfer = "auto";
-  std::string baselines = {};  ///< "openblas,onednn"; "none": nothing but the default
+  std::string baselines = {};  ///< "openblas,onednn"; "none": compare with the default alone
   bool winograd = true;
   std::string precision = "f32";
   bool deterministic_check = false;
@@ -262,7 +268,7 @@ struct TuneOptions {
   std::string publish = {};
   double publish_every_s = 60;
   OnProgress on_progress = {};
-  /// Gets each workload's result as soon as it is there.
+  /// Called with each workload's result as soon as it is known.
   std::function<void(const Result&)> on_result = {};
 };
 
@@ -327,11 +333,13 @@ void describe(auto& option, Is<TuneOptions> auto& o) {
   describe_precision(option, o);
 }
 
-/// Measures the default, searches, times the finalists against it and against libraries. Every trial is in
-/// the log at once: a call that was cut off goes on with the same log and seed. `workload` is a canonical
-/// text: "gemm m=512 n=512 k=512". Where DeviceOptions::stop is set the result's code is kInterrupted.
+/// Measures the default, searches, and times the finalists against the default and against libraries. Each
+/// trial is in the log at once: a call that was cut off continues if it is repeated with the same log and
+/// seed. `workload` is a canonical text: "gemm m=512 n=512 k=512". If DeviceOptions::stop is set, the
+/// result's code is kInterrupted.
 Result tune(const std::string& workload, Device& device, Log& log, const TuneOptions& options = {});
-/// One after the other. Those that cannot be tuned here are notes; an Error where none can.
+/// Tunes workloads one after the other. A workload that cannot be tuned here becomes a note. Throws an Error
+/// if none can.
 Results tune(const std::vector<std::string>& workloads, Device& device, Log& log,
              const TuneOptions& options = {});
 
@@ -342,17 +350,18 @@ struct DimSize {
   std::int64_t least, most;
 };
 
-/// A network in an ONNX file, and what its inputs' sizes are.
+/// A network in an ONNX file, with the sizes of its inputs.
 struct Model {
   std::string file;
-  /// Sizes by the names of dimensions: "batch". One dimension may have a range. A product is then tuned for
-  /// all of it where nothing but its number of rows varies; other places stay the engine's.
+  /// Sizes by the names of dimensions: "batch". One dimension may have a range. A product is tuned for the
+  /// whole range if only its number of rows varies. All other matches stay the engine's.
   std::map<std::string, DimSize> dims = {};
-  std::map<std::string, std::vector<std::int64_t>> inputs = {};  ///< shapes
+  std::map<std::string, std::vector<std::int64_t>> inputs = {};  ///< shapes by the names of inputs
 };
 
 struct ModelResult {
-  double best_us = 0, default_us = 0, baseline_us = 0;  ///< of all places of its kernels
+  /// Microseconds: sums over all matches of its kernels.
+  double best_us = 0, default_us = 0, baseline_us = 0;
   int workloads = 0, trials = 0;
   Code code = Code::kDone;
   std::string failure;
@@ -360,11 +369,11 @@ struct ModelResult {
   std::string json;
 };
 
-/// All convolutions and products of a network, in turns: each turn goes where most is expected of it. On a
-/// CPU the device is to be opened with `caches` "memory", as the command does it.
+/// Tunes all convolutions and products of a network, in turns. Each turn goes to the workload with the
+/// largest expected gain. On a CPU, open the device with `caches` "memory", as the command does.
 ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options = {});
 
-/// The options that say which winners of a log are meant; "": all.
+/// Describes the options that filter the winners of a log; "" selects all.
 void describe_filter(auto& option, auto& o) {
   constexpr const char* kGroup = "Filters";
   option("workload", o.workload,
@@ -375,7 +384,7 @@ void describe_filter(auto& option, auto& o) {
   option("family", o.family, {.group = kGroup, .help = "kernel family"});
 }
 
-/// The option that lets a folder be written a second time.
+/// Describes the option that allows a folder to be replaced.
 void describe_replace(auto& option, auto& o) {
   option("replace", o.replace,
          {.group = "Output",
@@ -383,17 +392,17 @@ void describe_replace(auto& option, auto& o) {
 }
 
 struct ExportOptions {
-  std::string log = {};  ///< its file
+  std::string log = {};  ///< path of the log's file
   std::string out = {};
   bool replace = false;
   std::string workload = {}, device = {}, target = {}, family = {};
   std::string isa = {};
   std::string name = "kernels";
-  std::string rename = {};  ///< "rowwise_n768_1a2b3c4d=layer_norm,...": functions by other names
+  std::string rename = {};  ///< "rowwise_n768_1a2b3c4d=layer_norm,...": functions that get other names
   bool remeasure = false;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
-  OnProgress on_progress = {};  ///< notes
+  OnProgress on_progress = {};  ///< gets notes
 };
 
 void describe(auto& option, Is<ExportOptions> auto& o) {
@@ -418,14 +427,14 @@ void describe(auto& option, Is<ExportOptions> auto& o) {
 struct Exported {
   int kernels = 0;
   int functions = 0;
-  std::vector<std::string> skipped;  ///< a sentence for each winner that is not there
+  std::vector<std::string> skipped;  ///< a sentence for each winner that was left out
 };
 
-/// The winners of a log as a library with a function for each workload (docs/deploy.md). An Error where there
-/// is none.
+/// Exports the winners of a log as a library with a function for each workload (docs/deploy.md). Throws an
+/// Error if there is no winner.
 Exported export_kernels(const ExportOptions& options);
 
-/// The options that say how a network's outputs are compared with the original's.
+/// Describes the options for comparing a network's outputs with the original's.
 void describe_check(auto& option, auto& o) {
   constexpr const char* kGroup = "Measuring";
   option("tolerance", o.tolerance,
@@ -450,7 +459,7 @@ struct ApplyOptions {
   std::string precision = "f32";
   bool ask_engine = true;
   Tools tools = {};
-  /// While it is set nothing is waited for and nothing written; nullptr: never.
+  /// While it is true, nothing is waited for and nothing is written; nullptr: never stopped.
   const std::atomic<bool>* stop = nullptr;
   OnProgress on_progress = {};
 };
@@ -490,27 +499,31 @@ struct Share {
 };
 
 struct Applied {
-  int places = 0, replaced = 0;  ///< convolutions and products; of these those that kernels compute now
-  double original_us = 0, rewritten_us = 0, speedup = 0;  ///< in the engine; 0: not timed
-  std::optional<double> error = {};          ///< the largest difference, as a share of an output's range
-  std::optional<double> covered_share = {};  ///< of the original's time, what kernels took over
-  std::vector<Share> not_covered = {};       ///< by operator, likewise; with covered_share they make 1
-  Code code = Code::kDone;                   ///< kCheckFailed: nothing is written, `failure` says why
+  /// Number of convolutions and products; number of these that kernels compute now.
+  int places = 0, replaced = 0;
+  /// Of the whole network in the engine; 0: not timed.
+  double original_us = 0, rewritten_us = 0, speedup = 0;
+  /// Largest difference from the original's outputs, as a share of an output's range.
+  std::optional<double> error = {};
+  std::optional<double> covered_share = {};  ///< share of the original's time that kernels took over
+  /// Other shares of that time, by operator; with covered_share they sum to 1.
+  std::vector<Share> not_covered = {};
+  Code code = Code::kDone;  ///< kCheckFailed: nothing was written, and `failure` says why
   std::string failure = {};
-  /// It failed because nothing could be compared: ApplyOptions::feed gives real inputs, and
-  /// `ask_engine` false does without the check.
+  /// Whether it failed because nothing could be compared. Then give real inputs in ApplyOptions::feed, or
+  /// skip the check by setting `ask_engine` to false.
   bool uncompared = false;
   std::string text = {};
   std::string json = {};
 };
 
-/// Writes a network that ONNX Runtime runs with a bundle's kernels (docs/models.md).
+/// Writes a network that ONNX Runtime runs with the kernels of a bundle (docs/models.md).
 Applied apply(const Model& model, const ApplyOptions& options);
 
 struct OptimizeOptions {
   std::string out = "faster";
   bool replace = false;
-  std::string log = "lehr.db";  ///< its file
+  std::string log = "lehr.db";  ///< path of the log's file
   int threads = 0;
   double time_s = 300;
   std::optional<double> tolerance = {};
@@ -554,7 +567,7 @@ struct Optimized {
   std::string json;
 };
 
-/// Tunes a network on the CPU, exports its kernels and applies them.
+/// Tunes a network on the CPU, exports its kernels and applies them to it.
 Optimized optimize(const Model& model, const OptimizeOptions& options = {});
 
 }  // namespace lehr::api

@@ -1,4 +1,4 @@
-// File -> table of workloads.
+// Lists the workloads of a network's file.
 #include "api/list_model.h"
 
 #include <fmt/ranges.h>
@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Reasons, with how many nodes have them and the first of these.
+/// Groups nodes by reason: how many have it, and the first of them.
 std::map<std::string, std::pair<std::size_t, std::string>> grouped(const Network& network) {
   std::map<std::string, std::pair<std::size_t, std::string>> groups;
   for (const Gap& gap : network.places.gaps) {

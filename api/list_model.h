@@ -5,8 +5,8 @@
 
 namespace lehr::api {
 
-/// Lists what of a network is tuned on a device, and what is not. `width` is the longest line that a table
-/// may have; 0: any. Throws api::Error.
+/// Lists the workloads of a network that can be tuned on a device, and those that cannot. `width` is the
+/// longest line of a table; 0: no limit. Throws api::Error.
 Listing list_model(const Model& model, const DeviceOptions& options, const OnProgress& on_note,
                    std::size_t width);
 

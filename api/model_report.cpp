@@ -47,13 +47,16 @@ std::string results_table(const std::vector<SharedResult>& results) {
                       rows);
 }
 
-/// Says of how many places another form is expected to be faster; "" where no other form was tuned.
+/// Says for how many matches another form is expected to be faster; "" if no other form was tuned.
 std::string forms_text(const std::vector<SharedResult>& results) {
   double places = 0, narrow = 0, last = 0, plain_us = 0;
   bool any = false;
   for (const SharedResult& each : results) {
     any = any || each.instead_of;
-    if (!each.instead_of) places += each.occurrences, plain_us += each.occurrences * each.best_us;
+    if (!each.instead_of) {
+      places += each.occurrences;
+      plain_us += each.occurrences * each.best_us;
+    }
     if (each.instead_of && tensors_of(each.workload)[0].type == DType::kBF16) narrow += each.uses;
     if (has_channels_last(each.workload)) last += each.uses;
   }
@@ -63,7 +66,7 @@ std::string forms_text(const std::vector<SharedResult>& results) {
       narrow, last, format_time_us(plain_us));
 }
 
-/// Of workloads of which nothing ran: with the first failure, where there was one.
+/// Reports a workload of which nothing ran, with its first failure, if it had one.
 std::string missing_text(const SharedResult& result) {
   const std::string workload = to_text(result.workload);
   if (result.range) return fmt::format("'{}': {}", workload, result.range->missing);
@@ -89,8 +92,14 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
   for (const SharedResult& each : results) {
     if (!each.instead_of) places += each.occurrences;
     trials += measured_of(each);
-    if (each.summary) timed += each.summary->timed, disturbed += each.summary->disturbed;
-    if (each.range) timed += each.range->timed, disturbed += each.range->disturbed;
+    if (each.summary) {
+      timed += each.summary->timed;
+      disturbed += each.summary->disturbed;
+    }
+    if (each.range) {
+      timed += each.range->timed;
+      disturbed += each.range->disturbed;
+    }
     if (each.best_us <= 0) line("missing", printable(missing_text(each)));
   }
   line("result", fmt::format("{} for {:.0f} convolutions and products, {} with the defaults: {}",

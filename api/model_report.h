@@ -10,11 +10,11 @@
 
 namespace lehr {
 
-/// "37 of 52 workloads are known, 9 near, 6 new".
+/// Returns "37 of 52 workloads are known, 9 near, 6 new".
 std::string knowledge_text(const std::vector<SharedTask>& tasks);
 
-/// A row per workload, the totals, what to do next with the same `flags` (ModelFlags::as_flags()). Ends with
-/// a line break.
+/// Returns a row per workload, the totals, and what to do next with the same `flags`
+/// (ModelFlags::as_flags()). Ends with a line break.
 std::string report_text(const std::string& flags, const std::vector<SharedResult>& results,
                         const Device& device, const std::string& database);
 nlohmann::json document_of(const std::string& file, const std::vector<SharedResult>& results,

@@ -1,4 +1,4 @@
-// Devices and logs, opened.
+// Opens devices and logs.
 #include <fmt/core.h>
 
 #include <algorithm>

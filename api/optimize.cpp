@@ -1,4 +1,4 @@
-// A network: tuned, exported, applied.
+// Tunes, exports and applies a network.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,17 +31,17 @@ void describe(auto& field, const Share& share) {
 
 namespace {
 
-/// The engine has so long to try which places pay: at least and at most with the checks; and without them, of
-/// what is more than a short time.
+/// Seconds that the engine may try which matches pay: the least and the most with the checks. Without the
+/// checks it gets a share of the time that exceeds a short run's.
 constexpr double kLeastTrying_s = 2, kMostTrying_s = 60, kTryingShare = 0.2, kShort_s = 20;
 /// Bytes of object files that tuning keeps for the library.
 constexpr std::int64_t kObjectBytes = std::int64_t{64} << 20;
-/// Above the time that was asked for, where the reason is told.
+/// The reason is given if the time exceeds the one that was asked for by this factor.
 constexpr double kLate = 1.1;
 
-/// Estimates the seconds behind the tuning, but for trying which places pay: the library's own code
-/// and the links as so many kernels, the engine's inferences with inputs of all kinds, what writes and loads
-/// the network, and the rest.
+/// Estimates the seconds that remain after tuning, without trying which matches pay: compiling the library's
+/// own code and linking (as long as this many kernels), the engine's inferences with inputs of all kinds,
+/// writing and loading the network, and the rest.
 double behind_s(double sum_us, double compile_s, std::size_t bytes) {
   constexpr double kCompilations = 14, kInferences = 300, kSecondsForEachByte = 2e-8, kRest_s = 1.5;
   return kCompilations * compile_s + kInferences * sum_us * 1e-6 +
@@ -60,7 +60,7 @@ class Clock {
 
 Device open_cpu(const OptimizeOptions& options) {
   DeviceOptions device;
-  // The one whose kernels are functions: an engine calls them with its own threads.
+  // Takes the target whose kernels are functions: an engine calls them with its own threads.
   device.device = name_of(
       *std::ranges::find_if(kTargets, [](Target target) { return target.has(Feature::kHostFunction); }));
   device.threads = options.threads;
@@ -75,12 +75,12 @@ TuneOptions tuning(const OptimizeOptions& options) {
   tuning.time_s = options.time_s;
   tuning.precision = options.precision;
   tuning.seed = options.seed;
-  tuning.baselines = "none";  // how fast libraries are changes nothing here
+  tuning.baselines = "none";  // the speed of libraries changes nothing here
   return tuning;
 }
 
-/// The workloads of a network that was tuned that are expected to do its work. Behind what is in bf16 there
-/// is its work in f32, since bf16 may turn out too coarse.
+/// Returns the workloads of a tuned network that are expected to do its work. For a match in bf16 the set
+/// also has its workload in f32, since bf16 may turn out too coarse.
 std::set<std::string> workloads_of(const nlohmann::json& tuned) {
   const auto is_narrow = [](const nlohmann::json& task) {
     return tensors_of(parse_workload(task.at("workload").get<std::string>()))[0].type == DType::kBF16;
@@ -121,7 +121,7 @@ ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle,
   return applying;
 }
 
-/// The text and the document of all, from those of the two commands.
+/// Makes the text and the document of the whole from those of the two commands.
 void tell_all(const Model& model, const OptimizeOptions& options, int threads, const nlohmann::json& tuned,
               const nlohmann::json& rewritten, Optimized& result) {
   const Applied& applied = result.applied;
@@ -153,7 +153,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   const Clock clock;
   check_out_folder(options.out, options.replace, {model.file, options.feed, options.log});
   Reporter silent({});
-  // What is wrong with the files is told before the tuning.
+  // Reports errors in the files before tuning starts.
   const Network network = read_network(model, silent);
   check_tunable(model, network);
   expect_branches(network.model, size_checks(network.model, network.shapes, node_form(network).other_end));
@@ -178,12 +178,12 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
   if (result.code != Code::kDone) return result;
   const TempDir folder(options.tools.scratch);
   reporter.step("compiling the fastest kernels");
-  // Beside the library's own code.
+  // Compiled at the same time as the library's own code.
   const std::shared_future<FolderFile> plugin = std::async(std::launch::async, [&] {
     return onnxruntime_plugin(options.tools.program, host_compiler_options(options.tools));
   });
   const ExportOptions kernels = exporting(options, device, folder.path());
-  // Apply compares the network's outputs, which proves the kernels that tuning had no time to prove.
+  // Kernels may be unproven: apply compares the network's outputs, which proves them.
   for (const std::string& each :
        export_of(kernels, workloads_of(tuned), Unproven::kTake, Parts::kSharedLibrary, &compiler).skipped)
     reporter.note(each);

@@ -1,4 +1,4 @@
-// Options by their rows (api/lehr.h): names of flags, and the sentences for values that are not valid.
+// Options from their rows (api/lehr.h): names of flags, and the sentences for invalid values.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace lehr::api {
 
-/// Returns the flag of a member: "--run-timeout" of "run_timeout_s", "--no-winograd" of a switch that is on
-/// unless it is said otherwise.
+/// Returns the flag of a member: "--run-timeout" of "run_timeout_s". A switch that is on by default has
+/// "--no-": "--no-winograd".
 std::string flag_of(std::string_view member, const OptionRow& row, bool is_on = false);
 /// Returns the words of OptionRow::choices.
 std::vector<std::string> choices_of(const OptionRow& row);
 
-/// Throws lehr::Error, one sentence that names the flag, for a value that its row does not allow.
+/// Throws lehr::Error with one sentence that names the flag for a value that the option's row does not allow.
 class Checker {
  public:
   void operator()(std::string_view member, int value, const OptionRow& row) const;

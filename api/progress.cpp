@@ -1,4 +1,4 @@
-// Events -> lines, and to a callback.
+// Turns events into lines and hands them to a callback.
 #include "api/progress.h"
 
 #include <fmt/core.h>
@@ -106,7 +106,7 @@ std::string progress_text(const Event& event) {
 namespace api {
 namespace {
 
-/// Turns of tasks that share their time are too many for a line each.
+/// Tasks that share their time have too many turns for a line each.
 Progress::Kind kind_of(const Event& event) {
   if (event.shared) return Progress::Kind::kTrial;
   switch (event.kind) {

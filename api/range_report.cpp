@@ -1,4 +1,4 @@
-// What a range's tuning found, for people.
+// The findings of a range's tuning, for people.
 #include <fmt/core.h>
 
 #include <algorithm>

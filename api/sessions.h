@@ -1,4 +1,4 @@
-// What the two ways to tune share: a list of workloads and a network. For api/ alone.
+// Code that tuning a list of workloads and tuning a network share. For api/ alone.
 #pragma once
 
 #include <functional>
@@ -14,49 +14,50 @@
 
 namespace lehr::api {
 
-/// The `precision` with which places may be in bf16.
+/// Value of `precision` that allows matches in bf16.
 inline constexpr std::string_view kNarrow = "bf16";
 
-/// Searched for so long where nobody says how long: a workload by itself, one of a network, one size of a
+/// Seconds of search if no time is given: for a workload by itself, for one of a network, for one size of a
 /// range.
 inline constexpr double kSecondsAlone = 60, kSecondsEach = 10, kSecondsASize = 10;
 
 SessionOptions session_options(const TuneOptions& options, const Device::State& device);
-/// The log that hints are to come from; nullopt: the session's own.
+/// Opens the log that hints come from; nullopt: the session's own log.
 std::optional<Database> other_log(const TuneOptions& options);
 bool is_stopped(const Device& device);
-/// Whether a session's result is one, and a sentence where it is none.
+/// Returns the code of a session's result, with a sentence if the session has no result.
 std::pair<Code, std::string> outcome_of(const Summary& summary);
 inline const std::pair<Code, std::string> kStopped = {Code::kInterrupted,
                                                       "it was stopped; the log has what was measured"};
-/// Indented, and whatever is in it.
+/// Returns the document, indented. Accepts any bytes in it.
 std::string dumped(const nlohmann::json& document);
 
-/// Throws Error(kUser) where something is asked of a range that is of a single kernel, or the other way
-/// round.
+/// Throws Error(kUser) if an option for single kernels is given for a range, or the other way round.
 void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options);
-/// Tunes a range of rows within the session's limits; without one, 10 s for each size that is searched.
+/// Tunes a range of rows within the session's limits. If it has no limit, each size that is searched gets 10
+/// s.
 RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, const TuneOptions& options,
                             SessionOptions session, Reporter& reporter);
 /// Does what tune() promises (lehr.h). Throws lehr::Error.
 Results tune_workloads(const std::vector<Workload>& workloads, Device& device, Log& log,
                        const TuneOptions& options);
-/// The same of a network; `document` is that of ModelResult::json. `behind_s`: SharedOptions.
+/// Tunes a network in the same way. Fills `document` with the document of ModelResult::json. `behind_s` is
+/// that of SharedOptions.
 ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
                          Reporter& reporter, nlohmann::json& document,
                          const std::function<double(double, double)>& behind_s = {});
 std::vector<Workload> workloads_of(const NetworkPlaces& places);
-/// The sizes that a user states; where a dimension has a range `within` it, 0: the largest.
+/// Returns the sizes that a user gives. A dimension with a range gets `within`; 0: its largest size.
 ShapeBindings bindings_of(const Model& model, std::int64_t within = 0);
-/// The file with its shapes and places; what is newer than what is known is a note.
+/// Reads the file with its shapes and matches. Operators newer than the known ones become a note.
 Network read_network(const Model& model, Reporter& reporter);
-/// GraphShapes::missing_sizes for a shell; "" where there are none.
+/// Returns GraphShapes::missing_sizes as flags for a shell; "" if no size is missing.
 std::string missing_flags(const Network& network);
-/// Of inputs whose sizes are not known, a sentence with the flags that say them; "" where all are.
+/// Returns a sentence with the flags that give the missing sizes of inputs; "" if no size is missing.
 std::string missing_sizes_text(const Network& network);
-/// Throws Error(kUser) where nothing of the network could be tuned on any device.
+/// Throws Error(kUser) if no part of the network could be tuned on any device.
 void check_tunable(const Model& model, const Network& network);
-/// The file and the sizes as flags of another command: "resnet18.onnx --dim batch=1".
+/// Returns the file and the sizes as flags of another command: "resnet18.onnx --dim batch=1".
 std::string flags_of(const Model& model);
 
 }  // namespace lehr::api

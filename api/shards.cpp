@@ -1,4 +1,4 @@
-// Options -> shares; a shard's run.
+// Turns options into shares, and runs a shard.
 #include "api/shards.h"
 
 #include <unistd.h>
@@ -17,8 +17,8 @@
 namespace lehr::api {
 namespace {
 
-// What balances shards. A trial costs its compilation and check, and as many calls as a window has at least;
-// a machine of 1 TFLOP/s and 100 GB/s stands for all, since shares must not depend on a node's.
+// Cost model that balances shards. A trial costs its compilation and check, and as many calls as a window has
+// at least. A machine of 1 TFLOP/s and 100 GB/s stands for all: shares must not depend on a node's speed.
 constexpr double kTrialS = 0.3, kCallsOfTrial = 20, kFlopsPerS = 1e12, kBytesPerS = 1e11;
 
 double cost_of_trial(const Workload& workload) {
@@ -27,7 +27,7 @@ double cost_of_trial(const Workload& workload) {
 }
 
 double seconds_of(const Workload& workload, const TuneOptions& options, bool together) {
-  if (options.time_s > 0) return together ? 0 : options.time_s;  // a network's is divided below
+  if (options.time_s > 0) return together ? 0 : options.time_s;  // the time of a network is divided below
   if (options.trials > 0) return 0;
   if (const CallRows rows = call_rows(workload); rows.least > 0)
     return kSecondsASize * static_cast<double>(measured_sizes(rows.least, rows.most).size());
@@ -38,7 +38,7 @@ cluster::Shard shard_of(const TuneOptions& options) {
   return options.shard.empty() ? cluster::Shard() : cluster::parse_shard(options.shard);
 }
 
-/// A host's name as a part of a file's.
+/// Returns a host's name in a form that a file's name may contain.
 std::string host_name() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
@@ -63,9 +63,12 @@ cluster::Plan plan_of(const std::vector<Workload>& workloads, const TuneOptions&
     const double trial = cost_of_trial(workload);
     item.seconds = seconds_of(workload, options, together);
     item.cost = item.seconds > 0 ? item.seconds : trial * std::max(options.trials, 1);
-    item.cost = std::round(1e3 * item.cost) / 1e3;  // the same text from processors that round otherwise
-    if (!is_range(workload) && (plan.probe.empty() || trial < least))
-      plan.probe = item.workload, least = trial;
+    // Rounded: the text must be the same on processors that round differently
+    item.cost = std::round(1e3 * item.cost) / 1e3;
+    if (!is_range(workload) && (plan.probe.empty() || trial < least)) {
+      plan.probe = item.workload;
+      least = trial;
+    }
     plan.items.push_back(std::move(item));
   }
   cluster::share_out(plan.items, plan.shards);
@@ -132,7 +135,7 @@ void ShardRun::measure_probe(const std::string& text, const TuneOptions& options
   session.stop = {};
   session.stop.trials = 1;
   session.session_id = session_;
-  session.seed = ~options.seed;  // else it would count as a trial of the workload's own budget
+  session.seed = ~options.seed;  // with the same seed it would count as a trial of the workload's own budget
   session.reuse = session.transfer = session.resumes = false;
   session.finalists = 0;
   session.baselines.clear();

@@ -1,4 +1,4 @@
-// One shard of a list or a network, and what is published of it while it is tuned. For api/ and the command.
+// One shard of a list or a network, and what it publishes while it is tuned. For api/ and the command.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@
 
 namespace lehr::api {
 
-/// The shares of a list by its workloads and options alone: neither a device nor a log is asked, so that all
-/// nodes compute the same. `together`: the workloads are a network's, which share the time of their shard.
-/// Throws lehr::Error for options that are not valid.
+/// Computes the shares of a list from its workloads and options alone. Neither a device nor a log is asked,
+/// so all nodes compute the same shares. `together`: the workloads are a network's and share the time of
+/// their shard. Throws lehr::Error for options that are not valid.
 cluster::Plan plan_of(const std::vector<Workload>& workloads, const TuneOptions& options, bool together);
-/// The workloads of the shard that the options name, in the order of the list.
+/// Returns the workloads of the shard that the options name, in the order of the list.
 std::vector<Workload> share_of(const std::vector<Workload>& workloads, const TuneOptions& options);
 
-/// A shard's run. Without `publish` among the options it does nothing.
+/// The run of one shard. Does nothing if the options have no `publish`.
 class ShardRun {
  public:
   /// Settles the plan, takes over what earlier attempts at the shard have published, measures the plan's
-  /// probe and begins to publish. Throws lehr::Error.
+  /// probe, and begins to publish. Throws lehr::Error.
   ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device& device, Log& log,
            Reporter& reporter);
   ~ShardRun();
 
-  /// Takes out what an earlier attempt at the shard has come to an end with, and notes how many.
+  /// Removes the workloads that an earlier attempt at the shard has finished, and notes how many.
   void leave_out_done(std::vector<Workload>& share);
-  /// Publishes for the last time, and where the run was not stopped says that the shard is done. A result
-  /// that cannot be published becomes a failure.
+  /// Publishes for the last time, and marks the shard as done unless the run was stopped. A result that
+  /// cannot be published becomes a failure.
   void end(Code& code, std::string& failure);
 
  private:
@@ -49,7 +49,7 @@ class ShardRun {
   std::optional<cluster::Publisher> publisher_;
 };
 
-/// Returns what `call` returns, a result with code and failure, with the run's end behind it.
+/// Returns the result of `call`, which has a code and a failure, after the run's end.
 template <typename Call>
 auto published(ShardRun& run, Call&& call) {
   try {

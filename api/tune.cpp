@@ -1,4 +1,4 @@
-// Workloads, one after the other.
+// Tunes workloads one after the other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +88,8 @@ Result result_of(const Summary& summary, const Device& device, const std::string
   return result;
 }
 
-/// Returns those that can be tuned; what cannot is a note, or, where it is alone and no shard's, an Error.
+/// Returns the workloads that can be tuned. One that cannot becomes a note, or an Error if it is alone and
+/// not of a shard.
 std::vector<Workload> tunable(const std::vector<Workload>& wanted, const Device& device, Reporter& reporter,
                               bool of_shard) {
   std::vector<Workload> workloads;
@@ -130,7 +131,7 @@ Result result_of(const RangeSummary& summary, const Device& device, const std::s
   return result;
 }
 
-/// Adds what came of one workload, and hands it on.
+/// Adds the result of one workload, and hands it on.
 void add_result(const AnySummary& summary, const Device& device, const Log& log, const TuneOptions& options,
                 Results& results, nlohmann::json& documents) {
   results.each.push_back(std::visit(

@@ -1,4 +1,4 @@
-// A network's convolutions and products, in turns.
+// Tunes a network's convolutions and products in turns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,9 +23,8 @@ namespace lehr::api {
 
 namespace {
 
-/// Returns the sizes of a dimension with a range at which it is seen what follows it, but for the largest;
-/// the least first: all of them, or as many as are looked at in a moment. Empty where no dimension has a
-/// range.
+/// Returns sizes of the dimension that has a range, at which shapes are inferred: all but the largest, or as
+/// many as can be inferred in a moment. The least comes first. Empty if no dimension has a range.
 std::vector<std::int64_t> smaller_sizes(const Model& model) {
   constexpr std::int64_t kMostSizes = 32;
   std::set<std::int64_t> sizes;
@@ -106,17 +105,18 @@ std::string flags_of(const Model& model) {
 
 namespace {
 
-/// The tasks of a network, and which of them compute each place.
+/// The tasks of a network, and for each match the tasks that can compute it.
 struct NetworkTasks {
   std::vector<SharedTask> tasks;
   struct Place {
     const NetworkPlace* place;
-    std::vector<std::size_t> tasks;  ///< those that compute it, the one in the graph's own form first
+    /// Tasks that can compute it; the one in the graph's own form comes first.
+    std::vector<std::size_t> tasks;
   };
   std::vector<Place> places;
 };
 
-/// The task for a workload, behind the first of those that do the same work.
+/// Returns the task for a workload, after the first of those that compute the same result.
 std::size_t task_for(const Workload& workload, std::size_t first, std::vector<SharedTask>& tasks) {
   for (std::size_t i = first; i < tasks.size(); ++i)
     if (tasks[i].workload == workload) return i;
@@ -149,8 +149,8 @@ NetworkTasks tasks_of(const Network& network, const Model& model, const Limits& 
   return all;
 }
 
-/// Returns at how many places each task does the work, where all are expected to be fastest together. Of a
-/// place of which nothing ran that is its first task.
+/// Returns how many matches each task computes if every match uses its fastest task. A match without any time
+/// uses its first task.
 std::vector<double> uses_of(const Network& network, const NetworkTasks& all,
                             const std::vector<double>& best_us) {
   std::vector<double> uses(all.tasks.size(), 0);
@@ -163,8 +163,10 @@ std::vector<double> uses_of(const Network& network, const NetworkTasks& all,
         kernels.push_back({each.place, all.tasks[task].workload, 0, false, best_us[task]});
     if (kernels.empty())
       uses[each.tasks[0]] += 1;
-    else
-      places.push_back(std::move(kernels)), timed.push_back(&each);
+    else {
+      places.push_back(std::move(kernels));
+      timed.push_back(&each);
+    }
   }
   const std::vector<Replacement> fastest = expected_fastest(network, places);
   for (std::size_t i = 0; i < fastest.size(); ++i)
@@ -173,7 +175,7 @@ std::vector<double> uses_of(const Network& network, const NetworkTasks& all,
   return uses;
 }
 
-/// Says of ranges what the log has of them on the device, as recall() does of other tasks.
+/// Adds what the log knows of the ranges on this device, as recall() does for other tasks.
 void recall_ranges(std::vector<SharedTask>& ranges, const std::string& identity, const Database& database) {
   for (SharedTask& range : ranges) {
     const auto verdicts = database.verdicts({.workload = to_text(range.workload), .device = identity});
@@ -183,8 +185,8 @@ void recall_ranges(std::vector<SharedTask>& ranges, const std::string& identity,
   }
 }
 
-/// A range's task as a result; its time is that of its most rows. `range`: what came of it; nullopt: it was
-/// not tuned.
+/// Returns a range's task as a result. Its time is that of its most rows. `range` is the result of its
+/// tuning; nullopt: it was not tuned.
 SharedResult result_of(const SharedTask& task, std::optional<RangeSummary> range) {
   SharedResult result = {task};
   if (task.verdict) result.best_us = task.verdict->best.us;
@@ -193,7 +195,8 @@ SharedResult result_of(const SharedTask& task, std::optional<RangeSummary> range
   return result;
 }
 
-/// Ranges one after the other, each with its part of the time; what the log knows is answered by it.
+/// Tunes ranges one after the other, each with an equal share of the time. The log answers for ranges that it
+/// knows.
 std::vector<SharedResult> tune_ranges(const std::vector<SharedTask>& ranges, double seconds_each,
                                       Device& device, Logs logs, const TuneOptions& options,
                                       SessionOptions session, Reporter& reporter) {
@@ -212,14 +215,14 @@ std::vector<SharedResult> tune_ranges(const std::vector<SharedTask>& ranges, dou
   return results;
 }
 
-/// The tasks that are ranges, or those that are none; `numbers` gets where each was.
+/// Returns the tasks that are ranges, or all others. `numbers` gets the position of each in `tasks`.
 std::vector<SharedTask> part_of(const std::vector<SharedTask>& tasks, bool ranges,
                                 std::vector<std::size_t>& numbers) {
   std::vector<SharedTask> part;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (is_range(tasks[i].workload) != ranges) continue;
     part.push_back(tasks[i]);
-    // A task and the one that it is instead of are both ranges, or neither is.
+    // A task and its `instead_of` are either both ranges or both not.
     if (part.back().instead_of)
       part.back().instead_of =
           static_cast<std::size_t>(std::ranges::find(numbers, *part.back().instead_of) - numbers.begin());
@@ -228,8 +231,8 @@ std::vector<SharedTask> part_of(const std::vector<SharedTask>& tasks, bool range
   return part;
 }
 
-/// Tunes tasks in turns and ranges by themselves, each with as much of the time. Results in the order of
-/// `tasks`.
+/// Tunes tasks in turns, and ranges by themselves, each with as much of the time. Returns the results in the
+/// order of `tasks`.
 std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const Uses& uses, Device& device,
                                    Logs logs, const TuneOptions& options, SharedOptions shared,
                                    Reporter& reporter) {
@@ -243,7 +246,7 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const U
   std::vector<SharedTask> known = fixed;
   known.insert(known.end(), ranges.begin(), ranges.end());
   reporter.step(knowledge_text(known));
-  // Ranges do not know what comes behind the tuning: it gets a fixed part.
+  // Ranges do not know what follows the tuning: it gets a fixed share.
   constexpr double kShareBesideRanges = 0.7;
   double time_s = options.time_s;
   if (!ranges.empty() && std::exchange(shared.behind_s, {})) time_s *= kShareBesideRanges;
@@ -277,7 +280,7 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const U
   return results;
 }
 
-/// The worst of all, of which something has to have run.
+/// Returns the worst outcome. At least one task must have run.
 std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results) {
   std::pair<Code, std::string> worst;
   for (const SharedResult& each : results) {
@@ -300,8 +303,8 @@ std::vector<Workload> workloads_of(const NetworkPlaces& places) {
 
 namespace {
 
-/// The nodes that the places of a shard begin with: how a device serves a place may make another workload of
-/// it.
+/// Returns the first nodes of the matches of a shard. A device may serve a match with another workload, so
+/// nodes identify it.
 std::set<std::size_t> nodes_of_share(const NetworkPlaces& places, const cluster::Plan& plan,
                                      const TuneOptions& options) {
   const int shard = options.shard.empty() ? 0 : cluster::parse_shard(options.shard).index;

@@ -33,12 +33,12 @@ std::string times_table(const Summary& s) {
   return format_table({"<", "time", "GFLOP/s", "vs default", "<"}, rows);
 }
 
-/// " (1.020 to 1.040)", the 95 % interval; "" where it is not known.
+/// Returns " (1.020 to 1.040)", the 95 % interval; "" if it is not known.
 std::string bounds(const Interval& interval) {
   return interval.known() ? fmt::format(" ({:.3f} to {:.3f})", interval.low, interval.high) : "";
 }
 
-/// Only what was compared did not beat it.
+/// Explains why the default stays. Only candidates that were compared have lost to it.
 std::string why_it_stays(const Summary& s) {
   const auto left_out = std::ranges::count_if(s.finalists, [&](const FinalistTold& one) {
     return one.rounds < kLeastRounds && one.proof != ProofState::kFailed && !one.dropped &&
@@ -75,7 +75,7 @@ std::string verdict_line(const Summary& s) {
   return text;
 }
 
-/// How far the search was off, with what it showed of the winner.
+/// Says how far the search's time of the winner was from the final one.
 std::string search_line(const Summary& s) {
   if (!s.contested || s.shown_us <= 0 || s.verdict.best.us <= 0) return "";
   const double more = 100 * (s.shown_us / s.verdict.best.us - 1);
@@ -83,7 +83,7 @@ std::string search_line(const Summary& s) {
                      std::abs(more), more < 0 ? "less" : "more");
 }
 
-/// "", " on tensor cores", " of bf16".
+/// Returns "", " on tensor cores" or " of bf16".
 std::string units_text(std::string_view units) {
   if (units == kF32Units) return "";
   return fmt::format(" {} {}", units == kTensorCores ? "on" : "of", units);
@@ -165,7 +165,7 @@ std::vector<std::string> overview_row(const Summary& s) {
           std::string(name_of(s.stop))};
 }
 
-/// The time of a range is that of a call with the most rows.
+/// A range's time is that of a call with the most rows.
 std::vector<std::string> overview_row(const RangeSummary& s) {
   const Timing* const timing = s.record ? std::get_if<Timing>(&s.record->outcome) : nullptr;
   const Time best = timing ? Time{timing->time_us, interval_of(*timing)} : Time{};

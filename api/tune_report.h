@@ -11,17 +11,17 @@
 
 namespace lehr {
 
-/// Table of times, then budget, stop reason and what to do next. Ends with a line break.
+/// Returns a table of times, then the budget, the stop reason and what to do next. Ends with a line break.
 std::string report_text(const Summary& summary, const Device& device, const std::string& database);
 
-/// Of a range: who serves what, what is lost, where the time went.
+/// Reports a range: which kernel serves which rows, what is lost, where the time went.
 std::string report_text(const RangeSummary& summary, const Device& device, const std::string& database);
 
-/// The kernels of a set and the rows that each serves, in lines of `width` characters (0: any length); then
-/// what is lost by having no others.
+/// Lists the kernels of a set and the rows that each serves, in lines of `width` characters (0: no limit).
+/// Then says what is lost by having no other kernels.
 std::string set_text(const RowSet& set, std::size_t width = 0);
 
-/// One row per workload, in their order.
+/// Returns one row per workload, in their order.
 using AnySummary = std::variant<Summary, RangeSummary>;
 std::string overview_text(const std::vector<AnySummary>& summaries);
 

@@ -1,4 +1,4 @@
-// The belief as text and as a document.
+// Turns the belief into text and a document.
 #include "api/untuned.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ Task served_task(const Workload& workload, const DeviceOptions& options, bool wi
   return task;
 }
 
-/// For reading; nullopt: there is none.
+/// Opens the log for reading; nullopt if there is no file.
 std::optional<Database> log_at(const std::string& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   return Database::open_read_only(path);

@@ -74,10 +74,12 @@ Verified verify(const Model& model, const VerifyOptions& options) {
   return guarded([&] {
     Model at_least = model;
     bool has_range = false;
-    for (auto& [name, size] : at_least.dims)
-      has_range = has_range || size.least < size.most, size = size.least;
+    for (auto& [name, size] : at_least.dims) {
+      has_range = has_range || size.least < size.most;
+      size = size.least;
+    }
     VerifyOptions unfed = options;
-    unfed.feed.clear();  // what is fed has the largest size
+    unfed.feed.clear();  // inputs from a file have the largest size
     if (has_range)
       if (Verified least = verified(at_least, unfed); !least.right) return least;
     return verified(model, options);

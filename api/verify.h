@@ -1,4 +1,4 @@
-// Whether a network that apply() has written computes what the original does. For cli/ alone.
+// Whether a network that apply() wrote computes the same as the original. For cli/ alone.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct VerifyOptions {
   std::uint64_t seed = 0;
   std::string feed = {};
   Tools tools = {};
-  OnProgress on_progress = {};  ///< notes
+  OnProgress on_progress = {};  ///< gets notes
 };
 
 void describe(auto& option, Is<VerifyOptions> auto& o) {
@@ -34,12 +34,12 @@ void describe(auto& option, Is<VerifyOptions> auto& o) {
 
 struct Verified {
   bool right = false;
-  std::string failure;  ///< what differs, or why nothing could be compared; "": all agrees
+  std::string failure;  ///< what differs, or why nothing could be compared; "" if all agrees
   std::string text;
   std::string json;
 };
 
-/// Compares a folder with its original. Throws api::Error where ONNX Runtime is missing.
+/// Compares the network in a folder with its original. Throws api::Error if ONNX Runtime is missing.
 Verified verify(const Model& model, const VerifyOptions& options);
 
 }  // namespace lehr::api

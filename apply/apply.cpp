@@ -25,21 +25,21 @@
 namespace lehr {
 namespace {
 
-/// Whether a kernel, whose name is its family's and a hash, does fewer products than the sum has.
+/// Whether a kernel does fewer products than the sum has. Its name is its family's and a hash.
 bool saves_products(const LibraryKernel& kernel) {
   const std::string family = kernel.name.substr(0, kernel.name.rfind('_'));
   return std::ranges::any_of(
       catalog(), [&](const Template& each) { return each.name == family && each.saves_products; });
 }
 
-/// Which convolutions and products have kernels.
+/// The convolutions and products that have kernels.
 struct Coverage {
   std::vector<PlaceKernels> places;
-  std::map<std::string, LibraryKernel> kernels;  ///< of their workloads
-  double flops = 0;                              ///< of all that are known
+  std::map<std::string, LibraryKernel> kernels;  ///< by their workloads
+  double flops = 0;                              ///< sum over all that are known
 };
 
-/// ApplyRequest::check.
+/// Returns the threads for ApplyRequest::check.
 int threads_for(const LibraryKernels& library, const ApplyRequest& request, const Tell& tell) {
   const int wanted =
       request.check.threads > 0 ? request.check.threads : static_cast<int>(allowed_cpus().size());
@@ -54,7 +54,7 @@ int threads_for(const LibraryKernels& library, const ApplyRequest& request, cons
       request.bundle, wanted, wanted == 1 ? "" : "s", fmt::join(there, ", "), wanted);
 }
 
-/// The kernel that a library has for exactly this; nullopt with the reason.
+/// Returns the library's kernel for exactly this workload; nullopt, and the reason, if it has none.
 std::optional<Replacement> kernel_for(const NetworkPlace& place, const Workload& workload,
                                       const LibraryKernels& library, const ApplyRequest& request,
                                       Coverage& coverage, std::string& reason) {
@@ -98,7 +98,7 @@ Coverage coverage_of(const NetworkPlaces& places, const OtherForms& others, cons
   return coverage;
 }
 
-/// Leaves places that cannot be written to the engine, or with their other kernels alone.
+/// Leaves matches that cannot be written to the engine, or removes only the kernels that cannot.
 void leave_out(const Network& network, const NodeForm& form, Coverage& coverage, Applied& applied) {
   std::vector<PlaceKernels> left(coverage.places.size());
   std::vector<std::string> reasons(coverage.places.size());
@@ -126,7 +126,7 @@ void leave_out(const Network& network, const NodeForm& form, Coverage& coverage,
   coverage.places = std::move(left);
 }
 
-/// What the places come to that are written as kernels.
+/// Sums up the matches that are written as kernels.
 void sum_up(const std::vector<Replacement>& replacements, const Coverage& coverage,
             const std::map<const NetworkPlace*, std::string>& weights, Applied& applied) {
   std::set<std::string> prepacked;
@@ -135,7 +135,7 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
     ++applied.replaced;
     if (coverage.flops > 0) applied.share_of_flops += flops_of(each.workload) / coverage.flops;
     applied.expected_us += kernel.time_us;
-    // Nodes of one function share what is packed of the same weights.
+    // Nodes of one function with the same weights share the packed ones.
     const auto weight = weights.find(each.place);
     if (weight != weights.end() &&
         prepacked.insert(fmt::format("{} {}", kernel.function, weight->second)).second)
@@ -143,12 +143,14 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
   }
 }
 
-/// Where the time of what is written goes. It is the original where nothing is replaced.
+/// Adds the profile of the written network, which is the original if nothing is replaced.
 void add_times(const Network& network, const NetworkPlaces& places, const PlaceChoice& choice,
                const std::string& bytes, Applied& applied) {
   EngineVerdict verdict = choice.verdict;
-  if (choice.replacements.empty())
-    verdict.rewritten_us = verdict.original_us, verdict.rewritten_nodes = verdict.original_nodes;
+  if (choice.replacements.empty()) {
+    verdict.rewritten_us = verdict.original_us;
+    verdict.rewritten_nodes = verdict.original_nodes;
+  }
   const OnnxModel written = parse_onnx(std::make_shared<const std::string>(bytes), "what is written");
   applied.layers = layers_of(network, places, choice.replacements, written, verdict);
   const auto shares = time_shares(applied.layers);
@@ -157,7 +159,7 @@ void add_times(const Network& network, const NetworkPlaces& places, const PlaceC
   applied.not_covered = shares->not_covered;
 }
 
-/// The library as it lies beside the plug-in.
+/// Returns the library's file as it is stored beside the plug-in.
 FolderFile library_file(const LibraryKernels& library) {
   const std::filesystem::path file(library.library().file());
   if (file.filename() == kPluginName)
@@ -165,7 +167,7 @@ FolderFile library_file(const LibraryKernels& library) {
   return {.path = file.filename().string(), .bytes = "", .source = file};
 }
 
-/// Files that hold constants of the network, at the same places below the new one.
+/// Adds the files with constants of the network, at the same relative paths in the new folder.
 void add_external(const ExternalFiles& external, const std::string& library, std::vector<FolderFile>& files) {
   for (const auto& [path, source] : external) {
     const std::string first = std::filesystem::path(path).begin()->string();
@@ -175,19 +177,20 @@ void add_external(const ExternalFiles& external, const std::string& library, std
   }
 }
 
-/// Whether it is a kernel of bf16.
+/// Whether it is a kernel in bf16.
 bool is_narrow(const Replacement& kernel) {
   return inputs_of(kernel.workload)[0].type == DType::kBF16;
 }
 
-/// How far outputs may be off that have places in bf16: so many times what rounding these's inputs does.
+/// Tolerance of outputs in a network with matches in bf16, as a multiple of the error from rounding these
+/// matches' inputs.
 constexpr double kTimesRounding = 2;
-/// What storing an output in bf16 adds to that, as a share of the output: half the spacing of bf16.
+/// Further error of an output that is stored in bf16, as a share of the output: half the spacing of bf16.
 constexpr double kStoredRounding = 0x1p-8;
-/// Where it does more, little could be said of a network with kernels.
+/// Largest error from rounding: beyond it little could be said about a network with kernels.
 constexpr double kMostRounding = 0.2;
 
-/// Sets the tolerances, or takes what is in bf16 out of the places.
+/// Sets the tolerances, or removes the bf16 kernels of the matches.
 void measure_rounding(const Network& network, std::vector<PlaceKernels>& places, const std::string& folder,
                       EngineCheck& check, const Tell& tell) {
   std::vector<Replacement> narrow;
@@ -230,7 +233,7 @@ class Draft {
   const std::string& folder() const { return folder_; }
 
  private:
-  /// Files in memory are quick to write; large networks would take it from the engine.
+  /// Returns where to write: files in memory are fast, but large networks would take memory from the engine.
   static std::string place_for(const Network& network, const std::vector<FolderFile>& files,
                                const EngineCheck& check) {
     constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
@@ -245,7 +248,7 @@ class Draft {
   std::string folder_;
 };
 
-/// By the engine. `check` gets the tolerance.
+/// Chooses with the engine. `check` gets the tolerance.
 PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
                    const std::string& folder, const ApplyRequest& request, EngineCheck& check,
                    const Tell& tell) {
@@ -258,10 +261,12 @@ PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, con
   return choose_places(network, std::move(places), form, folder, check, request.seconds, tell);
 }
 
-/// In a shorter time two networks that are the same seem to differ; where little is left it is as much of it.
+/// Seconds of timing: in a shorter time two equal networks seem to differ. If little time is left, the share
+/// of it.
 constexpr double kUsuallyTimed_s = 1, kLeastTimedShare = 0.25;
 
-/// What the network costs beside its time. It is wrong where it computes something else at other sizes.
+/// Measures the network's other costs than its time. Records an error if it computes something else at other
+/// sizes.
 void measure_costs(const Network& network, const BranchedModel& model, const NetworkForm& form,
                    const std::string& folder, const EngineCheck& check, double seconds, Applied& applied) {
   const onnxruntime::ModelFile file = {folder + "/" + kAppliedModel, folder + "/" + kPluginName};
@@ -280,14 +285,14 @@ void measure_costs(const Network& network, const BranchedModel& model, const Net
   applied.verdict.failure = wrong;
 }
 
-/// A name that no file of the model's has.
+/// Returns a name that no file of the model has.
 std::string constants_path(const ExternalFiles& external) {
   std::string path = kAppliedConstants;
   while (external.contains(path)) path += "_";
   return path;
 }
 
-/// Of all processors: which families serve what is the same on each.
+/// Returns limits of any processor: they decide which families serve what is the same on each.
 Limits processor_limits() {
   Limits limits;
   limits.target =
@@ -295,7 +300,7 @@ Limits processor_limits() {
   return limits;
 }
 
-/// A pool that was not tuned with its convolution stays the engine's.
+/// Finds the matches. A pool that was not tuned with its convolution stays the engine's.
 NetworkPlaces places_in(const Network& network, const LibraryKernels& library, const ApplyRequest& request) {
   return places_of(network, [&](const Workload& workload) {
     std::vector<Workload> forms = {workload};
@@ -312,7 +317,7 @@ NetworkPlaces places_in(const Network& network, const LibraryKernels& library, c
   });
 }
 
-/// Why places with kernels stay the engine's all the same.
+/// Explains why matches with kernels stay the engine's nevertheless.
 void add_blind(const EngineCheck& check, Applied& applied) {
   const std::vector<onnxruntime::BlindOutput>& blind = applied.verdict.matches.blind;
   applied.with_kernels -= blind.size();
@@ -321,14 +326,14 @@ void add_blind(const EngineCheck& check, Applied& applied) {
                                   check.fed.empty() ? " (--feed gives real ones)" : "", clause(each))];
 }
 
-/// What is written is the original.
+/// Records that the original is written.
 void keep_original(Applied& applied) {
   applied.verdict.rewritten_us = applied.verdict.original_us;
   applied.verdict.speedup = {applied.verdict.original_us > 0 ? 1.0 : 0.0, {}};
   applied.without_saving_us = 0;
 }
 
-/// The network in its form, with what it states of itself.
+/// Writes the network in its form, with the statements about itself.
 BranchedModel written(const Network& network, RewrittenModel rewritten, const NetworkForm& form,
                       const EngineCheck& check, Applied& applied) {
   if (applied.narrow > 0 && check.tolerance) {
@@ -365,7 +370,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
                                          : onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(network, form.nodes, coverage, applied);
   applied.with_kernels = coverage.places.size();
-  // The engine tries networks that read what another choice has folded.
+  // The engine tries networks that read constants which another choice has folded.
   std::vector<FolderFile> tried = files;
   add_external(constants, library_name, tried);
   EngineCheck check = request.check;
@@ -389,7 +394,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
   add_times(network, places, choice, rewritten.bytes, applied);
   const bool gains = !choice.replacements.empty();
-  if (!gains) {  // programs register the plug-in all the same
+  if (!gains) {  // programs register the plug-in in any case
     keep_original(applied);
     std::erase_if(files, [&](const FolderFile& file) { return file.path == library_name; });
   }

@@ -1,4 +1,4 @@
-// A network and a bundle become a network that an inference engine runs with the bundle's kernels.
+// Turns a network and a bundle into a network that an inference engine runs with the bundle's kernels.
 #pragma once
 
 #include <cstdint>
@@ -20,56 +20,60 @@ namespace lehr {
 struct ApplyRequest {
   /// The folder of `lehr export`, with one library in it.
   std::string bundle;
-  /// Also by kernels that do fewer products than a sum has.
+  /// Whether kernels that do fewer products than the sum may be used.
   bool saving_products = true;
-  /// Also by kernels of bf16, where the network is faster with them.
+  /// Whether kernels in bf16 may be used, if the network is faster with them.
   bool narrow = false;
-  /// Of the plug-in.
+  /// Options for compiling the plug-in.
   HostCompilerOptions compiler;
-  /// The plug-in, which is being made; where it is not valid, apply() makes it.
+  /// The plug-in, while it is being made. If it is not valid, apply() makes it.
   std::shared_future<FolderFile> plugin;
-  /// Its threads are those that kernels have to be for; 0: the one number that the bundle's are for, or all
-  /// that the process may use where they are for several.
+  /// Its threads are those that kernels must be for. 0: the number that all of the bundle's kernels are for,
+  /// or, if they are for several, all that the program may use.
   EngineCheck check;
-  /// The engine, whether outputs agree and what pays; else all that has a kernel is replaced.
+  /// Whether the engine decides if outputs agree and what pays. If false, each match with a kernel is
+  /// replaced.
   bool ask = true;
-  /// In which it is asked what pays, at most.
+  /// Most seconds for finding out what pays.
   double seconds = 0;
 };
 
-/// What came of it.
+/// The result of apply().
 struct Applied {
-  int threads = 1;               ///< that its kernels are for
-  std::size_t places = 0;        ///< convolutions and products
-  std::size_t with_kernels = 0;  ///< of these the ones that could be replaced
+  int threads = 1;               ///< threads that its kernels are for
+  std::size_t places = 0;        ///< number of convolutions and products
+  std::size_t with_kernels = 0;  ///< number of these that could be replaced
   std::size_t replaced = 0;
-  std::size_t narrow = 0;         ///< of these the ones in bf16
-  std::size_t channels_last = 0;  ///< of these the ones whose images have their channels last
-  double share_of_flops = 0;      ///< of the replaced ones in the operations that are counted
-  double expected_us = 0;         ///< of their kernels
+  std::size_t narrow = 0;         ///< number of the replaced ones that are in bf16
+  std::size_t channels_last = 0;  ///< number of the replaced ones whose images have channels last
+  double share_of_flops = 0;      ///< the replaced ones' share of the counted operations
+  double expected_us = 0;         ///< sum over their kernels
   std::uint64_t prepacked_bytes = 0;
-  std::map<std::string, std::size_t> reasons;  ///< why others stay the engine's, and how many
-  EngineVerdict verdict;                       ///< how far off it is, and how much faster
-  double tolerance = 0;  ///< to which outputs were held where places are in bf16; 0: none is, or none was
-  /// What kernels took over of the original's time, 0 to 1: all but what other operators still take. nullopt:
-  /// not measured.
+  std::map<std::string, std::size_t> reasons;  ///< why the others stay the engine's, with counts
+  EngineVerdict verdict;                       ///< how far off the network is, and how much faster
+  /// Tolerance of the outputs if matches are in bf16; 0: no match is, or nothing was compared.
+  double tolerance = 0;
+  /// Share of the original's time that kernels took over, 0 to 1: all but what other operators still take.
+  /// nullopt: not measured.
   std::optional<double> covered_share;
-  /// Those others as shares of the original's time, the largest first; together with covered_share they make
-  /// 1. Empty where that is not measured.
+  /// The other operators' shares of the original's time, the largest first; with covered_share they sum to 1.
+  /// Empty if not measured.
   std::vector<OperatorShare> not_covered;
-  std::vector<Layer> layers;  ///< layers_of(); empty where that is not measured
-  /// By operator, the nodes that share_of_flops knows nothing of.
+  std::vector<Layer> layers;  ///< layers_of(); empty if not measured
+  /// By operator, the number of nodes that share_of_flops does not count.
   std::map<std::string, std::size_t> not_counted;
   double without_saving_us = 0;  ///< PlaceChoice
-  /// The sizes that its kernels are for, sizes_text(); "": the file leaves none open.
+  /// The sizes that its kernels are for, as sizes_text(); "": the file leaves no size open.
   std::string sizes;
   std::optional<OtherSizes> other_sizes;  ///< nullopt: not measured
   SessionCost original_session, session;
-  std::vector<FolderFile> files;  ///< of the folder to write; empty where what was made is not proved right
+  /// The files of the folder to write; empty if the network was not proved right.
+  std::vector<FolderFile> files;
 };
 
-/// Throws as LibraryKernels, Error(kUser) where it has no kernel for so many threads and for a network that
-/// cannot be rewritten, Error(kEnvironment) where the plug-in cannot be compiled.
+/// Applies a bundle to a network. Throws as LibraryKernels; Error(kUser) if it has no kernel for this many
+/// threads, and for a network that cannot be rewritten; Error(kEnvironment) if the plug-in cannot be
+/// compiled.
 Applied apply(const Network& network, const ApplyRequest& request, const Tell& tell);
 
 }  // namespace lehr

@@ -21,11 +21,11 @@ namespace {
 constexpr std::uint32_t kIrVersion = 1, kGraph = 7;
 constexpr std::uint32_t kNode = 1, kName = 2, kConstant = 5, kInput = 11, kOutput = 12, kBetween = 13,
                         kAnnotation = 14, kSparse = 15;
-/// From this version on constants are no inputs.
+/// Oldest version in which constants are not inputs.
 constexpr std::int64_t kLeastIrVersion = 4;
-/// From which an If gives sequences, and Less takes s64.
+/// Oldest opsets in which an If returns sequences, and Less takes s64.
 constexpr std::int64_t kSequenceOpset = 13, kRangeOpset = 9;
-/// Names the node that has both.
+/// Name of the node with both branches.
 constexpr std::string_view kBranchesName = "lehr.sizes";
 
 std::string_view graph_in(std::string_view model) {
@@ -40,12 +40,12 @@ std::string_view message_of(std::string_view record) {
   return wire.bytes();
 }
 
-/// TypeProto's kind: 1 a tensor, 4 a sequence; 0: not told.
+/// Returns TypeProto's kind: 1 a tensor, 4 a sequence; 0: not stated.
 std::uint32_t kind_of(const OnnxValueInfo& value) {
   for (Wire wire(message_of(value.record)); wire.next();)
     if (wire.field() == 2)
       for (Wire type(wire.bytes()); type.next();)
-        if (type.field() != 6) return type.field();  // its denotation
+        if (type.field() != 6) return type.field();  // the denotation
   return 0;
 }
 
@@ -89,7 +89,7 @@ class Branches {
     return name;
   }
 
-  /// What callers see, and what decides.
+  /// Returns the graph that callers see, with the condition.
   std::string outer_graph(const SizeCondition& condition) {
     std::string bytes;
     std::size_t constant = 0, input = 0;
@@ -161,13 +161,13 @@ class Branches {
     return bytes;
   }
 
-  /// A network may give one value twice.
+  /// Whether an output's name occurs first here: a network may return one value twice.
   static bool is_first(const std::vector<OnnxValueInfo>& outputs, std::size_t at) {
     return std::ranges::find(outputs, outputs[at].name, &OnnxValueInfo::name) - outputs.begin() ==
            static_cast<std::ptrdiff_t>(at);
   }
 
-  /// A large constant that is a node is one of the graph here, so that both branches have it once.
+  /// Makes a large constant that is a node a constant of the graph, so that both branches share it.
   std::string node_field(const OnnxNode& node, const Wire& wire) {
     if (node.op == "Constant" && node.domain.empty() && node.outputs.size() == 1 &&
         !renames_.contains(node.outputs[0]))
@@ -200,10 +200,10 @@ class Branches {
   const OnnxModel &original_, &rewritten_;
   ConstantsFile file_;
   std::unordered_set<std::string> names_;
-  std::unordered_set<std::string_view> fixed_;    ///< constants that nobody overrides
-  std::unordered_set<std::string_view> outer_;    ///< what callers give
-  std::unordered_set<std::string_view> outputs_;  ///< of the network
-  std::vector<std::string_view> made_;            ///< those that nodes make, each once
+  std::unordered_set<std::string_view> fixed_;    ///< constants that callers cannot override
+  std::unordered_set<std::string_view> outer_;    ///< values that callers give
+  std::unordered_set<std::string_view> outputs_;  ///< the network's
+  std::vector<std::string_view> made_;            ///< values that nodes make, each once
   Renames renames_;                               ///< of outputs within the branches
 };
 
@@ -240,7 +240,7 @@ BranchedModel in_form(const OnnxModel& original, RewrittenModel rewritten, const
 
 namespace {
 
-/// Finds the node that has the branches; "" in a graph without one.
+/// Returns the name of the node that has the branches; "" if the graph has none.
 std::string_view branches_in(std::string_view graph) {
   for (Wire wire(graph); wire.next();) {
     if (wire.field() != kNode) continue;
@@ -252,7 +252,7 @@ std::string_view branches_in(std::string_view graph) {
 
 struct FirstBranch {
   std::string_view graph;
-  std::vector<std::string_view> outputs;  ///< of the node
+  std::vector<std::string_view> outputs;  ///< the node's
 };
 
 FirstBranch first_branch(std::string_view node) {
@@ -294,7 +294,7 @@ std::string unbranched_graph(std::string_view graph, const FirstBranch& first) {
 std::optional<std::string> unbranched(const std::string& model) {
   const std::string_view graph = graph_in(model), node = branches_in(graph);
   if (node.empty()) return std::nullopt;
-  // What somebody else has changed has subgraphs within each other to a limit, or is refused.
+  // Refuses files that somebody else has changed and whose subgraphs are nested too deeply.
   parse_onnx(std::make_shared<const std::string>(model), "the network");
   std::string bytes;
   for (Wire wire(model); wire.next();)

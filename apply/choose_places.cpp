@@ -15,18 +15,18 @@
 namespace lehr {
 namespace {
 
-/// The last comparison, other sizes and costs take so many times what the proof of the kernels' own outputs
-/// takes.
+/// Time of the last comparison, other sizes and costs, as a multiple of the time for proving the kernels' own
+/// outputs.
 constexpr double kLastProofs = 2.5;
-/// What a removal has to gain.
+/// Least speedup that justifies a removal.
 constexpr double kLeastGain = 1.01;
-/// Sessions that are loaded at once hold so many bytes of models, their weights counted twice.
+/// Most bytes of models in sessions that are loaded at once, with their weights counted twice.
 constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 30;
 constexpr std::size_t kMostVariants = 8;
-/// Ends the path of the file with both branches' constants.
+/// Suffix of the file with both branches' constants.
 constexpr const char* kConstantsEnd = ".constants";
 
-/// Of each place the number of its kernel, counted from 1; 0: it is the engine's.
+/// For each match the number of its kernel, counted from 1; 0: the engine computes it.
 using Chosen = std::vector<std::size_t>;
 
 std::vector<Replacement> those_of(const std::vector<PlaceKernels>& places, const Chosen& choice) {
@@ -36,7 +36,7 @@ std::vector<Replacement> those_of(const std::vector<PlaceKernels>& places, const
   return chosen;
 }
 
-/// Takes of each place the kernel of this number, or its last one.
+/// Takes the kernel of this number for each match, or its last one.
 Chosen kernels_at(const std::vector<PlaceKernels>& places, std::size_t number) {
   Chosen choice;
   for (const PlaceKernels& each : places) choice.push_back(std::min(number, each.size()));
@@ -48,7 +48,7 @@ std::size_t most_kernels(const std::vector<PlaceKernels>& places) {
   return most;
 }
 
-/// Estimates what kernels, casts and transposes take.
+/// Estimates the time of kernels, casts and transposes.
 class Expected {
  public:
   Expected(const Network& network, const std::vector<PlaceKernels>& places)
@@ -69,7 +69,7 @@ class Expected {
     return us + graph_.conversion_us(graph_.forms(chosen));
   }
 
-  /// Takes of each place the kernel that makes this form, or its first one.
+  /// Takes the kernel that makes this form for each match, or its first one.
   Chosen all_in(Form form) const {
     Chosen choice;
     for (const std::vector<FormedPlace>& each : formed_) {
@@ -82,10 +82,10 @@ class Expected {
  private:
   const FormGraph graph_;
   const std::vector<PlaceKernels>& places_;
-  std::vector<std::vector<FormedPlace>> formed_;  ///< of each place and kernel
+  std::vector<std::vector<FormedPlace>> formed_;  ///< by match, then by kernel
 };
 
-/// One place after the other is given another kernel, where that is better, until none is.
+/// Gives one match after the other another kernel if that is faster, until none is.
 void descend(const Expected& expected, const std::vector<PlaceKernels>& places, Chosen& choice, double& us) {
   constexpr int kMostSweeps = 4;
   bool changed = true;
@@ -98,13 +98,15 @@ void descend(const Expected& expected, const std::vector<PlaceKernels>& places, 
         if (other == choice) continue;
         const double other_us = expected.us(other);
         if (other_us >= us) continue;
-        choice = other, us = other_us, changed = true;
+        choice = other;
+        us = other_us;
+        changed = true;
       }
   }
 }
 
-/// From all of the first kernels, all of the last ones and all in one form: what takes values to another form
-/// makes single places stay as they are.
+/// Starts from all first kernels, all last kernels, and all in one form: conversions between forms make each
+/// single match keep its form otherwise.
 Chosen expected_choice(const Network& network, const std::vector<PlaceKernels>& places) {
   Chosen best = kernels_at(places, 1);
   const std::size_t most = most_kernels(places);
@@ -121,7 +123,10 @@ Chosen expected_choice(const Network& network, const std::vector<PlaceKernels>& 
     Chosen start = starts[i];
     double us = expected.us(start);
     descend(expected, places, start, us);
-    if (us < best_us) best = start, best_us = us;
+    if (us < best_us) {
+      best = start;
+      best_us = us;
+    }
   }
   return best;
 }
@@ -134,7 +139,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// One choice after the other, each as a network of its own in the folder.
+/// Tries choices, each as a network of its own in the folder.
 class Search {
  public:
   Search(const Network& network, const std::vector<PlaceKernels>& all, const NetworkForm& form,
@@ -144,8 +149,8 @@ class Search {
     variants_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostBytes / each), 1, kMostVariants);
   }
 
-  /// The original, then each choice: try_networks(). So many of the first ones as are `plain` have no
-  /// branches; all unless it is told. Inputs of all kinds are for the next one: what is to be written.
+  /// Compares the original and each choice: try_networks(). The first `plain` choices have no branches; by
+  /// default all. `all_kinds` of inputs are for the choice that will be written.
   onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds,
                                    std::size_t profiled = 0, std::size_t plain = SIZE_MAX) const {
     std::vector<onnxruntime::ModelFile> files;
@@ -159,8 +164,8 @@ class Search {
     return report;
   }
 
-  /// The best choice as it is to be written, and without what saves products. Where it has branches, it comes
-  /// first without them: an engine's profile tells nothing of what is within.
+  /// Compares the best choice as it will be written, and without kernels that save products. If it has
+  /// branches, it comes first without them: an engine does not profile what is within branches.
   onnxruntime::TrialReport compare_last(const Chosen& best, const Chosen& without_saving,
                                         double seconds) const {
     std::vector<Chosen> finalists(has_branches() ? 2 : 1, best);
@@ -169,7 +174,7 @@ class Search {
   }
   bool has_branches() const { return !form_.checks.empty(); }
 
-  /// Each kernel's own output beside the original's.
+  /// Compares each kernel's own output with the original's.
   MatchVerdict matches(const Chosen& choice) const {
     const std::vector<Replacement> all = those(choice);
     const std::string plugin = fmt::format("{}/{}", folder_, kPluginName);
@@ -183,8 +188,8 @@ class Search {
 
   std::vector<Replacement> those(const Chosen& choice) const { return those_of(all_, choice); }
 
-  /// `best` with other kernels in each of so many runs of its places, and without it; and `best` without row
-  /// expressions.
+  /// Returns `best` with other kernels in each of this many runs of its matches, and without each run; and
+  /// `best` without row expressions.
   std::vector<Chosen> with_other_runs(const Chosen& best, std::size_t runs) const {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < best.size(); ++i)
@@ -208,7 +213,7 @@ class Search {
     return others;
   }
 
-  /// As many as fit beside each other in memory.
+  /// Splits choices into batches that fit in memory together.
   std::vector<std::vector<Chosen>> in_batches(std::vector<Chosen> choices) const {
     std::vector<std::vector<Chosen>> batches;
     for (Chosen& each : choices) {
@@ -218,11 +223,11 @@ class Search {
     return batches;
   }
 
-  /// `best` with all changes of runs that gain; `best` itself where there is none.
+  /// Returns `best` with all changes of runs that gain; `best` itself without such changes.
   Chosen improved(const Chosen& best, std::size_t runs, double seconds) const {
     Chosen all = best, single = best;
     double single_gain = kLeastGain;
-    std::vector<double> gains(best.size(), 0);  // of what changes a place
+    std::vector<double> gains(best.size(), 0);  // best gain of a change of each match
     const std::vector<std::vector<Chosen>> batches = in_batches(with_other_runs(best, runs));
     for (const std::vector<Chosen>& batch : batches) {
       std::vector<Chosen> choices = {best};
@@ -234,13 +239,18 @@ class Search {
         const double gain = onnxruntime::speedup(report.models[i + 1], report.models[1]);
         if (gain < kLeastGain) continue;
         for (std::size_t place = 0; place < best.size(); ++place)
-          if (best[place] != choices[i][place] && gain > gains[place])
-            all[place] = choices[i][place], gains[place] = gain;
-        if (gain > single_gain) single = choices[i], single_gain = gain;
+          if (best[place] != choices[i][place] && gain > gains[place]) {
+            all[place] = choices[i][place];
+            gains[place] = gain;
+          }
+        if (gain > single_gain) {
+          single = choices[i];
+          single_gain = gain;
+        }
       }
     }
     if (single == best) return best;
-    // What gains by itself need not gain together.
+    // Changes that gain alone need not gain together.
     const onnxruntime::TrialReport last = compare({best, single, all}, seconds / 4, false);
     if (last.models.size() != 4) return best;
     const double one = onnxruntime::speedup(last.models[2], last.models[1]),
@@ -280,8 +290,8 @@ class Search {
   std::size_t variants_;
 };
 
-/// Holds the output of every kernel to the original's, and takes places out whose outputs say nothing.
-/// Returns what the first kernels came to; `worst_of_all` counts the other ones, too.
+/// Compares the output of each kernel with the original's, and removes matches whose outputs cannot be
+/// judged. Returns the verdict on the first kernels; `worst_of_all` includes the others.
 MatchVerdict prove_matches(const Search& search, std::vector<PlaceKernels>& places, double& worst_of_all) {
   MatchVerdict verdict = search.matches(kernels_at(places, 1));
   worst_of_all = verdict.worst;
@@ -313,7 +323,8 @@ PlaceChoice chosen_of(const Network& network, std::vector<PlaceKernels> places, 
   if (matches.proof == Proof::kWrong || matches.proof == Proof::kOpen) {
     PlaceChoice none;
     none.verdict.proof = places.empty() ? Proof::kNone : matches.proof;
-    none.verdict.failure = matches.failure, none.verdict.matches = matches;
+    none.verdict.failure = matches.failure;
+    none.verdict.matches = matches;
     return none;
   }
   Chosen best = expected_choice(network, places);
@@ -326,7 +337,7 @@ PlaceChoice chosen_of(const Network& network, std::vector<PlaceKernels> places, 
     const double needed_s = step_s + static_cast<double>(runs) * session_s + kLastProofs * proof_s;
     if (seconds_since(begin) + needed_s > seconds) break;
     const auto kept = best.size() - static_cast<std::size_t>(std::ranges::count(best, 0));
-    if (kept < 2 || (runs > 4 && runs / 2 >= kept)) break;  // the same runs again
+    if (kept < 2 || (runs > 4 && runs / 2 >= kept)) break;  // they would be the same runs again
     tell(fmt::format("{} places by kernels: which of {} runs of them pay, {:.0f} s of at most {:.0f} s", kept,
                      std::min(runs, kept), seconds_since(begin), seconds));
     best = search.improved(best, runs, step_s);
@@ -358,7 +369,8 @@ PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> plac
   const auto begin = std::chrono::steady_clock::now();
   std::ranges::stable_sort(places, {}, [](const PlaceKernels& each) { return each[0].place->nodes[0]; });
   PlaceChoice choice = chosen_of(network, places, form, folder, check, seconds, tell);
-  // They round otherwise than the engine, which a network of many quantized tensors may amplify without end.
+  // They round differently than the engine, which a network of many quantized tensors may amplify without
+  // limit.
   if (choice.verdict.proof != Proof::kWrong || std::erase_if(places, &is_by_rows) == 0 || places.empty())
     return choice;
   tell(fmt::format("row expressions stay the engine's: {}", choice.verdict.failure));

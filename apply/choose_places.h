@@ -1,4 +1,4 @@
-// With which of the places that kernels can compute a network is fastest.
+// Chooses the matches with whose kernels a network is fastest.
 #pragma once
 
 #include <functional>
@@ -11,27 +11,30 @@
 
 namespace lehr {
 
-/// Which places stay replaced.
+/// The matches that are replaced.
 struct PlaceChoice {
-  std::vector<Replacement> replacements;  ///< empty: nothing pays
+  std::vector<Replacement> replacements;  ///< empty: no kernel pays
   EngineVerdict verdict = {};
-  double without_saving_us = 0;  ///< of the network without its places that save products; 0: it has none
+  /// Time of the network without its matches that save products; 0: it has none.
+  double without_saving_us = 0;
 };
 
 /// Gets a line for each step that takes long.
 using Tell = std::function<void(const std::string&)>;
 
-/// Returns of each place the kernel with which all of them, and the casts and transposes between them, are
-/// expected to take the shortest.
+/// Returns a kernel for each match. With them all matches, and the casts and transposes between them, are
+/// expected to take least time.
 std::vector<Replacement> expected_fastest(const Network& network, const std::vector<PlaceKernels>& places);
 
-/// Of the places, in the order of the graph, those with which the whole network is fastest, each with the
-/// kernel that is best there: the first of each kernel or expected_fastest(), whichever is faster; then runs
-/// of neighbouring places are taken out, or are given their other kernel, where that makes it faster by 1 %
-/// or more, in at most `seconds` of timing, since an engine puts reorders of its own around what it does not
-/// compute. Where outputs differ, row expressions are left to the engine, and the others are tried again.
-/// Only the last comparison and the times are those of networks in their form, with branches. `folder` has
-/// the plug-in and the kernels, and gets networks written beside them.
+/// Returns the matches, in the order of the graph, with which the whole network is fastest, each with its
+/// best kernel.
+/// The search starts from the first kernel of each match or from expected_fastest(), whichever is faster.
+/// Then it removes runs of neighbouring matches, or gives them their other kernel, if that makes the network
+/// faster by 1 % or more: an engine adds reorders of its own around nodes that it does not compute. It times
+/// for at most `seconds`.
+/// If outputs differ, row expressions are left to the engine, and the others are tried again. Only the last
+/// comparison and the reported times are of networks in their final form, with branches. `folder` has the
+/// plug-in and the kernels, and networks are written there.
 PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
                           const std::string& folder, const EngineCheck& check, double seconds,
                           const Tell& tell);

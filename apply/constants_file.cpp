@@ -8,7 +8,7 @@ namespace lehr {
 namespace {
 
 constexpr std::size_t kLeastBytes = 1024;
-/// Where elements begin: engines map pages of files.
+/// Alignment of elements: engines map pages of files.
 constexpr std::size_t kAlignment = 64, kPage = 4096;
 
 std::string entry(std::string_view key, std::string_view value) {
@@ -19,7 +19,7 @@ std::size_t bytes_of(const OnnxTensor& tensor) {
   return tensor.raw.empty() ? tensor.floats.size() * sizeof(float) : tensor.raw.size();
 }
 
-/// Where TensorProto has elements.
+/// Whether TensorProto has elements in this field.
 bool is_of_elements(std::uint32_t field) {
   return field == 4 || field == 9;
 }

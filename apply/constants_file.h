@@ -1,4 +1,4 @@
-// Constants that lie in a file beside the model, each once.
+// Constants in a file beside the model, each stored once.
 #pragma once
 
 #include <deque>
@@ -12,11 +12,11 @@ namespace lehr {
 
 class ConstantsFile {
  public:
-  /// `path`: of the file, as models name it.
+  /// `path` is the file's, as models name it.
   explicit ConstantsFile(std::string_view path) : path_(path) {}
 
-  /// A TensorProto with its elements in the file: those of a large one that the model has itself; any other
-  /// as it is. What `tensor` refers to has to stay until the end.
+  /// Returns a TensorProto with its elements moved to the file if it is large and the model has them itself;
+  /// otherwise unchanged. What `tensor` refers to must live until the end.
   std::string moved(const OnnxTensor& tensor, std::string_view message);
   static bool is_large(const OnnxTensor& tensor);
 
@@ -27,7 +27,7 @@ class ConstantsFile {
 
   std::string path_, bytes_;
   std::unordered_map<std::string_view, std::uint64_t> offsets_;
-  std::deque<std::string> made_;  ///< elements that are listed as numbers
+  std::deque<std::string> made_;  ///< elements that the model lists as numbers
 };
 
 }  // namespace lehr

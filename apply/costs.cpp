@@ -13,7 +13,8 @@ namespace {
 /// Some of the checked sizes, which change together.
 using Together = std::vector<SizeCheck>;
 
-/// Groups checks of one name; behind these, all first dimensions of inputs: a batch may have no name.
+/// Groups checks of one name. After these come all first dimensions of inputs together: a batch may have no
+/// name.
 std::vector<Together> dimensions_of(std::span<const SizeCheck> checks) {
   std::vector<Together> groups;
   Together first;
@@ -27,7 +28,7 @@ std::vector<Together> dimensions_of(std::span<const SizeCheck> checks) {
   return groups;
 }
 
-/// The sizes of all inputs with others for some.
+/// Returns the sizes of all inputs, with some changed.
 std::map<std::string, std::vector<std::int64_t>> inputs_with(const Network& network, const Together& changed,
                                                              std::int64_t size) {
   std::map<std::string, std::vector<std::int64_t>> inputs;
@@ -58,7 +59,7 @@ std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile&
     if (each.least < each.most) ranges.push_back(each);
   if (ranges.empty()) return "";
   EngineCheck least = check;
-  least.fed.clear();  // they have the largest sizes
+  least.fed.clear();  // inputs from a file have the largest sizes
   least.bindings = {{}, inputs_with(network, ranges, ranges[0].least)};
   const EngineVerdict verdict = verdict_of(try_networks(network, {file}, least, 0, true));
   if (verdict.proof != Proof::kWrong) return "";
@@ -70,7 +71,7 @@ std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxrunt
                                           std::span<const SizeCheck> checks, const EngineCheck& check,
                                           double seconds, std::string& wrong) {
   EngineCheck other = check;
-  other.fed.clear();  // they have the stated sizes
+  other.fed.clear();  // inputs from a file have the stated sizes
   const std::vector<Together> dimensions = dimensions_of(checks);
   const std::function<std::int64_t(std::int64_t)> ways[] = {[](std::int64_t most) { return most + 1; },
                                                             [](std::int64_t most) { return 2 * most; }};
@@ -87,7 +88,7 @@ std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxrunt
   for (const auto& larger : ways)
     for (const Together& changed : dimensions)
       if (auto found = at(changed, larger(changed[0].most))) return found;
-  // A sequence is as long as its table of positions at most.
+  // A sequence is at most as long as its table of positions.
   for (const Together& changed : dimensions)
     if (changed[0].least > 1)
       if (auto found = at(changed, changed[0].least - 1)) return found;

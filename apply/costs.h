@@ -1,4 +1,4 @@
-// What an applied network costs beside its time at the sizes that it was applied for.
+// Costs of an applied network besides its time at the sizes that it was applied for.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace lehr {
 
-/// What a process's first session takes; 0: not known.
+/// The cost of a process's first session; 0: not known.
 struct SessionCost {
   double creation_us = 0;
-  std::int64_t memory_bytes = 0;  ///< that the process grew by, its first inference among it
+  std::int64_t memory_bytes = 0;  ///< growth of the process, including its first inference
 };
 void describe(auto& field, Is<SessionCost> auto& cost) {
   field("creation_us", cost.creation_us);
   field("memory_bytes", cost.memory_bytes);
 }
-/// Measures a network's session in a process of its own.
+/// Measures a network's session in a new process.
 SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& file,
                          const EngineCheck& check);
 
-/// Says where a network computes something else than the original at the least size of a range; "": it does
-/// not, or no size has a range.
+/// Says where a network differs from the original at the least size of a range; "" if it does not, or no size
+/// has a range.
 std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile& file,
                            std::span<const SizeCheck> checks, const EngineCheck& check);
 
@@ -43,8 +43,8 @@ void describe(auto& field, Is<OtherSizes> auto& other) {
   describe_speedup(field, other.speedup);
 }
 
-/// A network with branches at the first sizes but the checked ones with which the original runs, timed for
-/// `seconds`; nullopt where it runs with none of those that are tried. `wrong` gets a sentence where the
+/// Times a network with branches for `seconds` at the first tried sizes, other than the checked ones, with
+/// which the original runs. Returns nullopt if it runs with none of them. `wrong` gets a sentence if the
 /// other network computes something else there.
 std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxruntime::ModelFile& file,
                                           std::span<const SizeCheck> checks, const EngineCheck& check,

@@ -11,10 +11,10 @@
 namespace lehr {
 namespace {
 
-/// Loading, comparing, and turns that take longer than asked for.
+/// Seconds for loading, comparing, and turns that take longer than intended.
 constexpr double kOverheadS = 300;
 
-/// The shapes of the inputs as the bindings have them; 1 is what they leave open.
+/// Returns the shapes of the inputs by the bindings; sizes that they leave open are 1.
 std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& model,
                                                               const ShapeBindings& bindings) {
   std::map<std::string, std::vector<std::int64_t>> shapes;
@@ -84,11 +84,13 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t tol
   verdict.proof = proof_of(report);
   verdict.failure = why_unproved(report);
   verdict.engine = report.version;
-  verdict.uncompared = clauses(report), verdict.notes = report.notes;
+  verdict.uncompared = clauses(report);
+  verdict.notes = report.notes;
   verdict.own = report.own;
-  if (report.models.size() <= told) return verdict;  // the engine died
+  if (report.models.size() <= told) return verdict;  // the engine crashed
   const onnxruntime::ModelTrial &original = report.models[0], &rewritten = report.models[told];
-  verdict.worst = rewritten.worst, verdict.worst_output = rewritten.worst_output;
+  verdict.worst = rewritten.worst;
+  verdict.worst_output = rewritten.worst_output;
   verdict.outputs = rewritten.outputs;
   const onnxruntime::Beside times = onnxruntime::beside(rewritten, original);
   verdict.original_us = times.other_us;
@@ -101,7 +103,7 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t tol
 
 namespace {
 
-/// Makes the request of a trial, without networks so far.
+/// Makes the request of a trial, without networks.
 onnxruntime::TrialRequest request_for(const Network& network, const EngineCheck& check) {
   onnxruntime::TrialRequest request;
   request.libraries = check.libraries;

@@ -1,4 +1,4 @@
-// What an inference engine says of a rewritten network: that it computes the same, and how fast it is.
+// Asks an inference engine whether a rewritten network computes the same, and how fast it is.
 #pragma once
 
 #include <array>
@@ -18,46 +18,46 @@ namespace lehr {
 
 /// How networks are tried.
 struct EngineCheck {
-  std::string original;                     ///< the path of the network that others are compared with
+  std::string original;                     ///< path of the network that others are compared with
   std::vector<std::string> libraries;       ///< onnxruntime::find_libraries()
   ToolPaths tools;                          ///< try_models_apart()
   const std::atomic<bool>* stop = nullptr;  ///< try_models_apart()
   int threads = 1;
   std::uint64_t seed = 0;
-  ShapeBindings bindings;                         ///< of the inputs' shapes; what they leave open is 1
+  ShapeBindings bindings;                         ///< of the inputs' shapes; sizes that they leave open are 1
   std::vector<onnxruntime::FedInput> fed = {};    ///< inputs that the user gives
-  std::shared_ptr<const TempDir> fed_files = {};  ///< where these are
-  std::optional<double> tolerance = {};           ///< of an output's range; nullopt: the usual one
+  std::shared_ptr<const TempDir> fed_files = {};  ///< the folder with their files
+  std::optional<double> tolerance = {};           ///< as a share of an output's range; nullopt: the usual one
   std::optional<double> match_tolerance = {};     ///< the same for kernels' own outputs; nullopt: `tolerance`
   bool outputs_vary = false;                      ///< ComparisonRules
 };
-/// Of networks of f32: what other orders of summation come to, with room.
+/// Usual tolerance of networks in f32: the error of other orders of summation, with a margin.
 inline constexpr double kUsualTolerance = 1e-4;
-/// Of networks of 8-bit integers: two units of a tensor that is coded from -127 to 127. Where an engine
-/// rounds a sum in another order, a whole number becomes the next one.
+/// Tolerance of networks of 8-bit integers: two units of a tensor that is quantized to -127 to 127. If an
+/// engine rounds a sum in another order, an integer becomes the next one.
 inline constexpr double kWholesTolerance = 2.0 / 127;
-/// Whether a match of the network computes with whole numbers.
+/// Whether a match of the network is quantized.
 bool is_quantized(const Network& network);
 
-/// What is known of whether a rewritten network is right.
+/// The finding on whether a rewritten network is right.
 enum class Proof {
-  kNone,   ///< no engine was asked, or there is none
-  kOpen,   ///< there is one, and it cannot tell
+  kNone,   ///< no engine was asked, or none is installed
+  kOpen,   ///< the engine could not decide
   kWrong,  ///< the rewritten network does not run, or computes something else
   kRight
 };
 
-/// What the kernels' own outputs came to beside the original's.
+/// The comparison of the kernels' own outputs with the original's.
 struct MatchVerdict {
   Proof proof = Proof::kNone;
   std::string failure = {};                          ///< why it is not kRight; a sentence without a full stop
-  std::size_t compared = 0;                          ///< kernels
+  std::size_t compared = 0;                          ///< number of kernels
   double worst = 0;                                  ///< largest difference, as a share of an output's range
   std::string worst_output = {};                     ///< the kernel's output with it
-  std::vector<onnxruntime::BlindOutput> blind = {};  ///< kernels' outputs that say nothing
+  std::vector<onnxruntime::BlindOutput> blind = {};  ///< kernels' outputs that cannot be judged
 };
 
-/// Of a rewritten network beside the original.
+/// The comparison of a rewritten network with the original.
 struct EngineVerdict {
   Proof proof = Proof::kNone;
   std::string failure;                  ///< why it is not kRight; a sentence without a full stop
@@ -67,39 +67,39 @@ struct EngineVerdict {
   double worst = 0, own = 0;            ///< largest difference, as a share of an output's range; TrialReport
   std::string worst_output;             ///< ModelTrial
   std::vector<onnxruntime::OutputAgreement> outputs = {};
-  MatchVerdict matches = {};                 ///< empty where these were not asked
+  MatchVerdict matches = {};                 ///< empty if they were not compared
   double original_us = 0, rewritten_us = 0;  ///< in the same turns; 0: not timed
   Ratio speedup;
-  /// Where the time goes; empty where it was not asked or the engine does not tell.
+  /// Times by node; empty if not asked for, or if the engine does not report them.
   std::vector<onnxruntime::NodeTime> original_nodes, rewritten_nodes;
 };
-/// How much faster a network is, 0: not timed, and within which bounds; null: not known.
+/// Describes how much faster a network is (0: not timed), and the bounds; null: not known.
 void describe_speedup(auto& field, const Ratio& speedup) {
   field("speedup", speedup.value);
   using Bounds = std::optional<std::array<double, 2>>;
   const Interval& interval = speedup.interval;
   field("speedup_interval", interval.known() ? Bounds({interval.low, interval.high}) : Bounds());
 }
-/// Returns why no engine can be asked, a sentence without a full stop; "": one is here.
+/// Explains in a sentence without a full stop why no engine can be asked; "" if one is installed.
 std::string why_no_engine(const EngineCheck& check);
 
-/// The shapes of the inputs that networks are tried with, where they are known.
+/// Returns the known shapes of the inputs that networks are tried with.
 std::map<std::string, std::vector<std::int64_t>> tried_shapes(const Network& network,
                                                               const EngineCheck& check);
 
-/// By the second network of the report, or by that of the number `told`; where the time goes is told by the
-/// second.
+/// Returns the verdict on the second network of the report, or on network number `told`. The times by node
+/// are always the second network's.
 EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t told = 1);
 
-/// The networks in the engine beside the original, which comes first in the report; timed for `seconds` in
-/// all, 0: not. Without `all_kinds` of inputs little is proved. So many of the first networks as are
-/// `profiled`, the original among them, tell where their time goes.
+/// Tries networks in the engine beside the original, which comes first in the report. They are timed for
+/// `seconds` in all; 0: not timed. Without `all_kinds` of inputs the proof is weak. The first `profiled`
+/// networks, including the original, report times by node.
 onnxruntime::TrialReport try_networks(const Network& network,
                                       const std::vector<onnxruntime::ModelFile>& rewritten,
                                       const EngineCheck& check, double seconds, bool all_kinds,
                                       std::size_t profiled = 0);
 
-/// A network by itself: what its session costs, for inputs of one kind.
+/// Measures a network's session by itself, for inputs of one kind.
 onnxruntime::TrialReport try_alone(const Network& network, const onnxruntime::ModelFile& file,
                                    const EngineCheck& check);
 

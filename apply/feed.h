@@ -1,4 +1,4 @@
-// Inputs of a model that the user gives: --feed FILE.npz.
+// Inputs of a model from the user: --feed FILE.npz.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace lehr {
 
-/// The file's arrays, each written to a file of its own in `folder`. Throws Error(kUser), one sentence, for
-/// an array that is no input of the model, or of another type or shape than the model and the bindings say.
+/// Writes each array of the file to a file of its own in `folder`. Throws Error(kUser) with one sentence for
+/// an array that is not an input of the model, or whose type or shape contradicts the model and the bindings.
 std::vector<onnxruntime::FedInput> fed_inputs(const std::string& path, const OnnxModel& model,
                                               const ShapeBindings& bindings, const std::string& folder);
 

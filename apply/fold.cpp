@@ -13,12 +13,14 @@
 namespace lehr {
 namespace {
 
-/// Filters, rows of a B that is stored turned: a channel's elements lie together. Else they are a column.
+/// Whether a channel's elements lie together: in filters, and in a B that is stored transposed. Otherwise
+/// they are a column.
 bool is_channel_first(const Workload& workload) {
   return images_of(workload) || tensor_shapes(workload)[1].back().stride > 1;
 }
 
-// Where more of a shift than this is taken back, the nodes round by it: x + 2^23 - 2^23 is x rounded.
+// If more of a shift than this is subtracted again, the nodes use it for rounding: x + 2^23 - 2^23 is x
+// rounded.
 constexpr double kMostTakenBack = 1024;
 
 /// Works in several nodes, one after the other.
@@ -37,7 +39,7 @@ double largest_of(const std::vector<double>& values) {
   return largest;
 }
 
-/// Of each channel, of what the filter alone gives.
+/// Returns the scale and shift of each channel of the filter's own result.
 ScaleShift linear_of(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
   const OnnxNode& main = constants.model().nodes[place.nodes[0]];
   ScaleShift linear = unscaled(static_cast<std::size_t>(channels_of(workload)));
@@ -50,8 +52,8 @@ std::vector<float> rounded(const std::vector<double>& values) {
   return {values.begin(), values.end()};
 }
 
-/// A channel's largest element is far from the smallest number, unless it is 0: what is lost of others is
-/// nothing beside it.
+/// Scales the filter. A channel's largest element must stay far from the smallest number, unless it is 0;
+/// losses in the other elements are then negligible.
 std::vector<float> scaled_filter(const std::vector<double>& filter, const Workload& workload,
                                  const std::vector<double>& scale, std::string_view output) {
   const std::size_t channels = scale.size(), each = filter.size() / channels;
@@ -77,7 +79,7 @@ void refuse_taken_back(const ScaleShift& all, double largest, std::string_view o
 
 FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
   ScaleShift both = unscaled(static_cast<std::size_t>(channels_of(workload)));
-  // The first of them reads what the node before it in the place makes.
+  // The first of them reads the value of the node before it in the match.
   const auto first = std::ranges::find(place.nodes, place.scaling.front());
   work_in_all(constants, place.scaling, constants.model().nodes[*std::prev(first)].outputs[0], both);
   refuse_taken_back(both, largest_of(both.scale), place.output);
@@ -85,7 +87,7 @@ FoldedScaling fold_scaling(const Constants& constants, const Workload& workload,
 }
 
 std::optional<Folded> fold(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
-  if (!place.made.empty() || place.by_rows) return std::nullopt;  // of whole numbers; of no filter
+  if (!place.made.empty() || place.by_rows) return std::nullopt;  // quantized, or without a filter
   const bool has_bias = place.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
                         workload.epilogue.steps[0].op == EpilogueOp::kBias;
   if (!place.inputs[1].empty() && !(has_bias && place.inputs[2].empty())) return std::nullopt;

@@ -1,4 +1,4 @@
-// What is linear behind a convolution or product, worked into its filter (or B) and its bias.
+// Folds linear nodes after a convolution or product into its filter (or B) and its bias.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,18 @@
 
 namespace lehr {
 
-/// Constants of a place that the file does not have.
+/// Constants of a match that the file does not have.
 struct Folded {
-  std::vector<float> filter;  ///< in the shape and layout of the graph's; empty: the graph's own serves
-  std::vector<float> bias;    ///< one for each channel
+  std::vector<float> filter;  ///< in the shape and layout of the graph's; empty: the graph's own is used
+  std::vector<float> bias;    ///< one per channel
 };
 
-/// nullopt where nothing is folded: all inputs are values of the graph. Sums and products are made in double
-/// and rounded once. Throws Error(kUser), the reason as one sentence, where what is folded is no constant
-/// that the file has, or not f32, and where f32 would not hold what is made of it, or on the way would not
-/// have.
+/// Returns the folded constants; nullopt if nothing is folded: all inputs are values of the graph. Sums and
+/// products are computed in double and rounded once. Throws Error(kUser), with the reason as one sentence, if
+/// an operand is not a constant of f32 in the file, or if f32 cannot hold a result or an intermediate value.
 std::optional<Folded> fold(const Constants& constants, const Workload& workload, const NetworkPlace& place);
 
-/// The scale and the shift of each channel that the place's `scaling` is. Throws as fold().
+/// The scale and shift of each channel that the match's `scaling` computes. Throws as fold().
 struct FoldedScaling {
   std::vector<float> scale, shift;
 };

@@ -1,4 +1,4 @@
-// Tensors and some nodes as fields of an ONNX graph, as bytes.
+// Writes tensors and some nodes as fields of an ONNX graph, in bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace lehr {
 
-/// A Cast to a type.
+/// Returns a Cast to a type.
 std::string cast_record(std::string_view from, std::string_view to, OnnxType type);
 
-/// A Transpose: dimension i of what it makes is dimension order[i] of what it reads.
+/// Returns a Transpose: dimension i of its output is dimension order[i] of its input.
 std::string transpose_record(std::string_view from, std::string_view to,
                              const std::vector<std::int64_t>& order);
 
-/// A TensorProto but for its name.
+/// Returns a TensorProto without its name.
 std::string unnamed_tensor(const PlaceConstant& constant);
-/// Of values of f32, as they are or rounded.
+/// Return constants with these values of f32, unchanged or rounded.
 PlaceConstant f32_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
 PlaceConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
 
-/// With its dimensions in another order, as transpose_record().
+/// Returns the constant with its dimensions in another order, as in transpose_record().
 PlaceConstant transposed(const PlaceConstant& constant, const std::vector<std::int64_t>& order);
 
 }  // namespace lehr

@@ -12,7 +12,7 @@ namespace lehr {
 namespace {
 
 constexpr std::size_t kNone = SIZE_MAX;
-/// The original's node that a name stands for.
+/// Nodes of the original by names.
 using Names = std::unordered_map<std::string, std::size_t>;
 
 std::size_t find(const Names& names, std::string_view name) {
@@ -20,8 +20,8 @@ std::size_t find(const Names& names, std::string_view name) {
   return found == names.end() ? kNone : found->second;
 }
 
-/// Nodes and values of the original, and the names that an engine gives to nodes of `run` without one: their
-/// operator and their number among those that are no constants.
+/// Collects the names of nodes and values of the original, and the names that an engine gives to nodes of
+/// `run` without one: their operator and their number among nodes that are not constants.
 Names names_in(const OnnxModel& original, const OnnxModel& run) {
   Names names;
   for (std::size_t i = 0; i < original.nodes.size(); ++i) names.emplace(original.nodes[i].name, i);
@@ -38,14 +38,14 @@ Names names_in(const OnnxModel& original, const OnnxModel& run) {
   return names;
 }
 
-/// Whether an engine puts it between nodes: its outputs are the original's, but it does nothing of their
-/// work.
+/// Whether an engine puts this operator between nodes: it may have the original's outputs, but does none of
+/// their work.
 bool only_moves(std::string_view op) {
   return op == "Transpose" || op == "Cast" || op.starts_with("Reorder");
 }
 
-/// Finds a node by the engine's name: after one of the nodes that it has fused, or their output, with more
-/// behind that: "v8_nchwc", "Conv_0_token_1", "MatMul_13/MatMulScaleFusion/"; or "fused Conv_0".
+/// Finds a node by the engine's name, which is the name of a fused node or of its output, with a suffix:
+/// "v8_nchwc", "Conv_0_token_1", "MatMul_13/MatMulScaleFusion/"; or "fused Conv_0".
 std::size_t node_of(const Names& names, const OnnxModel& original, const onnxruntime::NodeTime& time) {
   std::string_view name = time.name;
   if (only_moves(time.op)) {
@@ -62,10 +62,10 @@ std::size_t node_of(const Names& names, const OnnxModel& original, const onnxrun
   return kNone;
 }
 
-/// By node of the original.
+/// Layers by node of the original.
 struct NodeLayers {
   std::vector<Layer> layers;
-  std::vector<std::size_t> owner;  ///< the node in whose layer it is
+  std::vector<std::size_t> owner;  ///< position of the layer that has the node
 };
 NodeLayers place_layers(const OnnxModel& model, const NetworkPlaces& places,
                         const std::vector<Replacement>& replacements) {
@@ -77,17 +77,19 @@ NodeLayers place_layers(const OnnxModel& model, const NetworkPlaces& places,
       for (const std::size_t node : place.before)
         if (all.owner[node] == node) all.owner[node] = place.nodes[0];
       Layer& layer = all.layers[place.nodes[0]];
-      layer.op = model.nodes[place.nodes[0]].op, layer.workload = to_text(placed.workload);
+      layer.op = model.nodes[place.nodes[0]].op;
+      layer.workload = to_text(placed.workload);
     }
   for (const Replacement& each : replacements) {
     Layer& layer = all.layers[each.place->nodes[0]];
-    layer.workload = to_text(each.workload), layer.kernel = true;
+    layer.workload = to_text(each.workload);
+    layer.kernel = true;
   }
   return all;
 }
 
-/// The original's node of each time. One that is called after none ("BiasGelu") computes what the next one
-/// reads and no name stands for, if it is known what that one reads.
+/// Returns the original's node of each time. A time named after no node ("BiasGelu") belongs to the node that
+/// makes an input of the next time's node, if that is known and no other name stands for it.
 std::vector<std::size_t> nodes_of(const std::vector<onnxruntime::NodeTime>& profile, const Names& names,
                                   const OnnxModel& original, const NodeLayers& all) {
   std::vector<std::size_t> nodes;

@@ -1,4 +1,4 @@
-// Where a network's time goes, layer by layer: before places of it are kernels, and after.
+// Where a network's time goes, layer by layer: before matches are kernels, and after.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace lehr {
 
-/// A place, another node of the original, or all nodes of an operator that the engine adds or calls
-/// otherwise.
+/// A match, another node of the original, or all nodes of an operator that the engine adds or names
+/// differently.
 struct Layer {
   std::string node, op, workload;
   bool kernel = false;
@@ -29,9 +29,10 @@ void describe(auto& field, const Layer& layer) {
   field("after_us", layer.after_us, "in the network that was written; 0: not there");
 }
 
-/// In the order of the graph, then by operator; both times in sum are those of the verdict, of which a layer
-/// has its share in a profile. `rewritten` is what the second profile is of: the original, or it with these
-/// replacements, whose places are among `places`. Empty where a profile or a time is not there.
+/// Returns the layers in the order of the graph, then by operator. Both times sum to those of the verdict: a
+/// layer has its share by the profile. `rewritten` is the network of the second profile: the original, or the
+/// original with these replacements, whose matches are among `places`. Returns nothing if a profile or a time
+/// is missing.
 std::vector<Layer> layers_of(const Network& network, const NetworkPlaces& places,
                              const std::vector<Replacement>& replacements, const OnnxModel& rewritten,
                              const EngineVerdict& verdict);

@@ -19,8 +19,8 @@ namespace {
 
 // Fields of ModelProto, and of GraphProto.
 constexpr std::uint32_t kGraphField = 7, kOutputField = 12;
-/// Outputs that are compared together are of so many bytes, or one: an engine holds them for each kind of
-/// inputs.
+/// Most bytes of outputs that are compared together, unless there is one: an engine holds them for each kind
+/// of inputs.
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
 std::string blind_text(const std::vector<onnxruntime::BlindOutput>& blind, std::size_t kernels) {
@@ -44,14 +44,17 @@ std::vector<std::vector<MatchOutput>> in_groups(const GraphShapes& shapes,
   std::int64_t bytes = kMostBytes;
   for (const MatchOutput& each : outputs) {
     const std::int64_t more = bytes_of(shapes, each.name);
-    if (bytes + more > kMostBytes) groups.emplace_back(), bytes = 0;
+    if (bytes + more > kMostBytes) {
+      groups.emplace_back();
+      bytes = 0;
+    }
     groups.back().push_back(each);
     bytes += more;
   }
   return groups;
 }
 
-/// Returns a match that the original lacks; nullptr if it has all.
+/// Returns an output that the original lacks; nullptr if it has all.
 const MatchOutput* unknown_output(const OnnxModel& original, const std::vector<MatchOutput>& outputs) {
   std::unordered_set<std::string_view> names;
   for (const OnnxNode& node : original.nodes) names.insert(node.outputs.begin(), node.outputs.end());
@@ -194,7 +197,10 @@ MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, co
       return all;
     }
     all.compared += kernels;
-    if (one.worst > all.worst) all.worst = one.worst, all.worst_output = one.worst_output;
+    if (one.worst > all.worst) {
+      all.worst = one.worst;
+      all.worst_output = one.worst_output;
+    }
   }
   if (all.blind.empty()) return all;
   all.proof = Proof::kOpen;
@@ -217,13 +223,19 @@ MatchVerdict compare_apart(const Network& network, std::span<const Replacement> 
   MatchVerdict all = compare_matches(network, trial, check);
   if (all.proof == Proof::kWrong) return all;
   trial = beside_trial(network, rows, form);
-  trial.plugin = where.plugin, trial.folder = where.folder;
+  trial.plugin = where.plugin;
+  trial.folder = where.folder;
   const MatchVerdict beside = compare_matches(network, trial, check);
   all.compared += beside.compared;
   all.blind.insert(all.blind.end(), beside.blind.begin(), beside.blind.end());
-  if (beside.worst > all.worst) all.worst = beside.worst, all.worst_output = beside.worst_output;
-  if (all.proof == Proof::kRight || beside.proof == Proof::kWrong)
-    all.proof = beside.proof, all.failure = beside.failure;
+  if (beside.worst > all.worst) {
+    all.worst = beside.worst;
+    all.worst_output = beside.worst_output;
+  }
+  if (all.proof == Proof::kRight || beside.proof == Proof::kWrong) {
+    all.proof = beside.proof;
+    all.failure = beside.failure;
+  }
   return all;
 }
 

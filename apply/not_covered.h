@@ -1,4 +1,4 @@
-// What of a network no kernel covers: by the engine's clock or, where that is not asked, by count.
+// The part of a network that no kernel covers: by the engine's clock or, if that is not asked, by count.
 #pragma once
 
 #include <map>
@@ -17,17 +17,19 @@ struct OperatorShare {
   double share = 0;
 };
 
-/// What kernels took over of a time, 0 to 1, and what they did not, the largest first. In sum 1.
+/// The share of a time that kernels took over, 0 to 1, and the other shares, the largest first. They sum to
+/// 1.
 struct TimeShares {
   double covered = 0;
   std::vector<OperatorShare> not_covered;
 };
-/// Shares of the original's time: layers without a kernel do not cover theirs. nullopt where there are none.
+/// Returns shares of the original's time: layers without a kernel do not cover theirs. nullopt without
+/// layers.
 std::optional<TimeShares> time_shares(const std::vector<Layer>& layers);
 
-/// By operator, the nodes whose operations are not counted: those of no place, and those of gaps of which
-/// they are not known. Nodes that compute nothing an inference has to wait for are left out: another shape,
-/// and what is known before the inputs are.
+/// Returns, by operator, the nodes whose operations are not counted: those outside of matches, and those of
+/// gaps with unknown operations. Nodes that compute nothing at run time are left out: changes of shape, and
+/// values that are known before the inputs are.
 std::map<std::string, std::size_t> uncounted_nodes(const Network& network, const NetworkPlaces& places);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The formats: zip (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3) and npy
+// Reads the formats zip (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3) and npy
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
 #include "apply/npz.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{2} << 30;  // of an array
 
-/// Bytes that are read by their places; outside of them the file is damaged.
+/// Bytes that are read by offset; an offset outside of them means that the file is damaged.
 class Bytes {
  public:
   Bytes(std::string_view bytes, const std::string& shown) : bytes_(bytes), shown_(shown) {}
@@ -37,7 +37,7 @@ class Bytes {
   const std::string& shown_;
 };
 
-/// A member's bytes, unpacked. `entry`: where the directory describes it.
+/// Returns a member's bytes, unpacked. `entry` is the offset of its entry in the directory.
 std::string member(const Bytes& file, std::size_t entry, const std::string& shown) {
   constexpr std::size_t kStored = 0, kDeflated = 8, kElsewhere = 0xffffffff;
   const std::size_t method = file.number(entry + 10, 2), packed = file.number(entry + 20, 4),
@@ -51,7 +51,7 @@ std::string member(const Bytes& file, std::size_t entry, const std::string& show
   return std::string(bytes);
 }
 
-/// The value of a key in the text of a dictionary: 'descr': '<f4'.
+/// Returns the value of a key in the text of a dictionary: 'descr': '<f4'.
 std::string_view value_of(std::string_view header, std::string_view key, char begin, char end) {
   const std::size_t at = header.find(key);
   if (at == std::string_view::npos) return {};
@@ -61,7 +61,7 @@ std::string_view value_of(std::string_view header, std::string_view key, char be
   return last == std::string_view::npos ? std::string_view() : header.substr(first + 1, last - first - 1);
 }
 
-/// Elements of columns that lie together, in row-major order.
+/// Returns the elements of an array stored by columns in row-major order.
 std::string row_major(const NpzArray& array, std::size_t size) {
   std::string bytes(array.bytes.size(), '\0');
   const std::size_t count = size == 0 ? 0 : bytes.size() / size;

@@ -1,4 +1,4 @@
-// Arrays of a .npz file, as numpy.savez and savez_compressed write it.
+// Reads arrays of a .npz file, as numpy.savez and savez_compressed write it.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ struct NpzArray {
   std::string name;
   std::string type;  ///< NumPy's: "<f4", "|u1", ...
   std::vector<std::int64_t> shape;
-  std::string bytes;  ///< of the elements in row-major order
+  std::string bytes;  ///< the elements in row-major order
 };
 
-/// All arrays of the file. Throws Error(kUser), one sentence, for what cannot be read, is no such file, is
-/// damaged, or holds what is no array of numbers.
+/// Returns all arrays of the file. Throws Error(kUser) with one sentence if it cannot be read, is not a .npz
+/// file, is damaged, or has an array of something else than numbers.
 std::vector<NpzArray> read_npz(const std::string& path);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// A GraphProto in which values have other names.
+// Renames values in a GraphProto.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace lehr {
 
-/// By a value's name the one that it gets.
+/// The new names by the old ones.
 using Renames = std::unordered_map<std::string_view, std::string>;
 
-/// The field of a GraphProto at which `wire` is; what its subgraphs read of the graph is renamed, too. An
-/// input stays as it is.
+/// Returns the field of a GraphProto at `wire`, renamed. Names that its subgraphs read from the graph are
+/// renamed, too. An input is unchanged.
 std::string renamed_field(const Wire& wire, const Renames& names);
 
-/// Adds all names of values in a GraphProto, those of its subgraphs among them.
+/// Adds all names of values in a GraphProto and its subgraphs.
 void add_names(std::string_view graph, std::unordered_set<std::string>& names);
 
 }  // namespace lehr

@@ -13,7 +13,7 @@
 namespace lehr {
 namespace {
 
-/// What is less is told in sum.
+/// Smaller shares are reported as a sum.
 constexpr double kLeastNamed = 0.01;
 
 std::string not_covered_text(const std::vector<OperatorShare>& operators) {
@@ -116,8 +116,10 @@ std::string layers_text(const std::vector<Layer>& layers) {
   for (std::size_t i = 0; i < sorted.size(); ++i)
     if (i < kMostRows || sorted.size() == kMostRows + 1)
       add(sorted[i].node.empty() ? "(the engine's)" : sorted[i].node, sorted[i]);
-    else
-      others.before_us += sorted[i].before_us, others.after_us += sorted[i].after_us;
+    else {
+      others.before_us += sorted[i].before_us;
+      others.after_us += sorted[i].after_us;
+    }
   if (sorted.size() > rows.size()) add(fmt::format("{} others", sorted.size() - rows.size()), others);
   return format_table({"<layer", "<", "before", "after", "", "<"}, rows);
 }

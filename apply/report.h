@@ -1,4 +1,4 @@
-// What is told of an applied network: sentences for people, a document for programs.
+// The report on an applied network: sentences for people, a document for programs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,27 +9,28 @@
 
 namespace lehr {
 
-/// "outputs within 3e-07 of their ranges", and what was not compared, in lines of its own.
+/// Returns "outputs within 3e-07 of their ranges", and a line for each output that was not compared.
 std::string agreement_text(const EngineVerdict& verdict);
-/// Lines: "output 'logits': within 0.0031 of its range, the same class first in 7 of 7 rows".
+/// Returns lines like "output 'logits': within 0.0031 of its range, the same class first in 7 of 7 rows".
 std::string outputs_text(const EngineVerdict& verdict);
-/// "original 5.32 ms, rewritten 3.01 ms: 1.77x".
+/// Returns "original 5.32 ms, rewritten 3.01 ms: 1.77x".
 std::string speedup_text(const EngineVerdict& verdict);
-/// "kernels cover 61.3 % of the original's time; not covered: LSTM 35.0 %, Softmax 2.4 %, others 1.3 %".
-/// Where time was not measured "not counted: 2 x LSTM, 1 x Softmax"; "" where all is counted.
+/// Returns "kernels cover 61.3 % of the original's time; not covered: LSTM 35.0 %, Softmax 2.4 %, others 1.3
+/// %". Without measured times it returns "not counted: 2 x LSTM, 1 x Softmax", or "" if all is counted.
 std::string coverage_text(const Applied& applied);
-/// A table of the layers that took longest in the original, and a line for all others; "" without layers.
+/// Returns a table of the layers that took longest in the original, and a line for all others; "" without
+/// layers.
 std::string layers_text(const std::vector<Layer>& layers);
 
-/// Lines: how much is replaced, what stays the engine's and why, how far off and how much faster it is, which
-/// share of the time is covered, which layers take how long.
+/// Returns lines: how much is replaced, what stays the engine's and why, how far off and how much faster the
+/// network is, which share of the time is covered, and the times of layers.
 std::string report_text(const Applied& applied);
 
 void describe(auto& field, const OperatorShare& share) {
   field("operator", share.name);
   field("share", share.share);
 }
-/// What both `lehr apply --json` and `lehr verify --json` have of the engine's answer.
+/// Describes the engine's answer, for both `lehr apply --json` and `lehr verify --json`.
 void describe_agreement(auto& field, const EngineVerdict& verdict) {
   field("engine", verdict.engine);
   field("original_us", verdict.original_us);
@@ -43,7 +44,7 @@ void describe_agreement(auto& field, const EngineVerdict& verdict) {
   field("not_compared", verdict.uncompared);
   field("notes", verdict.notes);
 }
-/// The document of `lehr apply --json`.
+/// Describes the document of `lehr apply --json`.
 void describe(auto& field, const Applied& applied) {
   describe_agreement(field, applied.verdict);
   field("threads", applied.threads);

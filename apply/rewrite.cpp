@@ -26,13 +26,13 @@ using Sizes = std::vector<std::int64_t>;
 
 /// An input of a fused node.
 struct FusedInput {
-  std::string_view name;   ///< that the node reads
-  std::string_view value;  ///< of the graph, that it stands for; "": it is made of several constants
+  std::string_view name;   ///< the name that the node reads
+  std::string_view value;  ///< the value of the graph that it stands for; "": made from several constants
   Sizes shape;             ///< of the value
-  bool last = false;       ///< the node reads it with channels last
+  bool last = false;       ///< whether the node reads it with channels last
 };
 
-/// A place as one node.
+/// A match as one node.
 struct FusedNode {
   std::string node;  ///< NodeProto, as a field of a graph
   std::vector<FusedInput> inputs;
@@ -43,7 +43,10 @@ class Rewriter {
   Rewriter(const OnnxModel& model, const GraphShapes& shapes, const NodeForm& form)
       : model_(model), shapes_(shapes), form_(form), constants_(model, shapes) {
     for (const OnnxNode& node : model.nodes)
-      for (const std::string_view output : node.outputs) names_.insert(output), makers_[output] = &node;
+      for (const std::string_view output : node.outputs) {
+        names_.insert(output);
+        makers_[output] = &node;
+      }
     for (const OnnxTensor& constant : model.constants) {
       names_.insert(constant.name);
       (constant.overridable ? overridable_ : fixed_).insert(constant.name);
@@ -51,7 +54,7 @@ class Rewriter {
     for (const OnnxValueInfo& input : model.inputs) names_.insert(input.name);
   }
 
-  /// Returns why a place cannot be one node, a clause; "" where it can. Nothing that was made for it is held.
+  /// Explains in a clause why a match cannot be one node; "" if it can. Drops everything made for it.
   std::string why_kept(const Replacement& replacement) {
     const FusedOrReason made = written(replacement);
     made_.clear();
@@ -124,8 +127,8 @@ class Rewriter {
     return {form_name(value, last ? kLastForm : kPlainForm), value, shape(value), last};
   }
 
-  /// An engine computes beforehand what depends on no input, but not what dequantizes: kernels pack constants
-  /// alone.
+  /// Throws unless the value is a constant for the kernel, which packs only those. An engine computes values
+  /// that depend on no input beforehand, except dequantized ones.
   void expect_constant(std::string_view value) const {
     std::vector<std::string_view> open = {value};
     std::unordered_set<std::string_view> seen;
@@ -140,7 +143,7 @@ class Rewriter {
     }
   }
 
-  /// One that is rounded: a constant here, anything else where it is made.
+  /// Returns a rounded input: a constant is rounded here, any other value where it is made.
   FusedInput narrowed_input(std::string_view output, const TensorSpec& tensor, std::string_view value,
                             bool last) {
     if (!is_rounded_once(constants_, value))
@@ -151,7 +154,7 @@ class Rewriter {
     return made_input(output, tensor.name, rounded);
   }
 
-  /// The filter of a place in the layout of the graph, and in the type of its workload.
+  /// Returns the filter of a match in the graph's layout and the workload's type.
   PlaceConstant filter_of(const Replacement& replacement, const std::optional<Folded>& folded) const {
     const NetworkPlace& place = *replacement.place;
     if (const auto made = place.made.find(1); made != place.made.end()) return made->second;
@@ -171,7 +174,7 @@ class Rewriter {
     return type == DType::kBF16 ? bf16_constant(shape(value), values) : f32_constant(shape(value), values);
   }
 
-  /// Names a value in a form.
+  /// Returns the name of a value in a form.
   std::string_view form_name(std::string_view value, Form form) {
     if (value.empty() || form == kPlainForm) return value;
     const auto [name, is_new] = form_names_.try_emplace(
@@ -182,7 +185,7 @@ class Rewriter {
     return name->second;
   }
 
-  /// A constant that is made for the node under construction, or for another one before.
+  /// Returns a constant that is made for the current node, or was made for an earlier one.
   FusedInput made_input(std::string_view output, std::string_view what, const PlaceConstant& constant) {
     const auto [made, is_new] = made_.try_emplace(unnamed_tensor(constant));
     if (is_new) {
@@ -194,7 +197,7 @@ class Rewriter {
     return {made->second, {}, constant.shape};
   }
 
-  /// The same of values of f32, in the type in which the workload has it.
+  /// Does the same with values of f32, in the type that the workload has.
   FusedInput made_input(std::string_view output, std::string_view what, const Sizes& shape,
                         const std::vector<float>& values, const TensorSpec& tensor) {
     return made_input(
@@ -225,7 +228,7 @@ class Rewriter {
       } else if (value.empty() && !place.scaling.empty()) {
         const FoldedScaling both = fold_scaling(constants_, replacement.workload, place);
         Sizes channels = {static_cast<std::int64_t>(both.scale.size())};
-        // The dimensions of an image come behind its channels.
+        // The dimensions of an image come after its channels.
         if (main.op == "Conv") channels.resize(shape(place.output).size() - 1, 1);
         fused.inputs.push_back(made_input(place.output, "scale", channels, both.scale, tensors[i]));
         fused.inputs.push_back(made_input(place.output, "shift", channels, both.shift, tensors[i]));
@@ -239,7 +242,7 @@ class Rewriter {
     }
   }
 
-  /// The operator says the type of all outputs.
+  /// Throws unless all outputs have one type, since the operator states a single one.
   static void expect_one_type(const Workload& workload) {
     const DType first = output_type(workload);
     for (const TensorSpec& tensor : tensors_of(workload))
@@ -247,7 +250,7 @@ class Rewriter {
         throw_user("it makes {} and {}, and a node makes one type", name_of(first), name_of(tensor.type));
   }
 
-  /// Dimensions that differ at the other end of a range are 0.
+  /// Returns the sizes, with 0 for dimensions that differ at the other end of a range.
   Sizes sizes_of(std::string_view value, Sizes sizes) const {
     if (form_.other_end == nullptr || value.empty()) return sizes;
     const auto other = whole_shape(form_.other_end->of(value));
@@ -266,7 +269,7 @@ class Rewriter {
     return turned;
   }
 
-  /// Its rank, then the dimensions.
+  /// Appends the rank, then the dimensions.
   static void append(Sizes& all, const Sizes& sizes) {
     all.push_back(std::ssize(sizes));
     all.insert(all.end(), sizes.begin(), sizes.end());
@@ -278,7 +281,7 @@ class Rewriter {
     return all;
   }
 
-  /// A dimension that is 0 is that of the first input at the same place.
+  /// Returns an output's sizes. A dimension of 0 is the first input's at the same position.
   Sizes output_sizes(const FusedNode& fused, std::string_view output) const {
     Sizes sizes = sizes_of(output, shape(output));
     const FusedInput& first = fused.inputs[0];
@@ -325,7 +328,7 @@ class Rewriter {
         if (step.from == kPlainForm) read_.insert(graph.name(i));
   }
 
-  /// The form in which a node between places reads an input.
+  /// Returns the form in which a node between matches reads an input.
   Form read_form(std::size_t at, std::size_t input) const {
     const OnnxNode& node = model_.nodes[at];
     Form form = forms_.nodes[at];
@@ -334,7 +337,7 @@ class Rewriter {
     return form;
   }
 
-  /// What is still read, by whom ever.
+  /// Collects the values that are still read.
   void find_read() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
       const OnnxNode& node = model_.nodes[i];
@@ -349,7 +352,7 @@ class Rewriter {
     for (const OnnxValueInfo& output : model_.outputs) read_.insert(output.name);
   }
 
-  /// Behind what makes a value, or before all nodes.
+  /// Adds conversions after the node that makes a value, or before all nodes.
   void add_conversions(const FormGraph& graph) {
     std::unordered_map<std::string_view, std::size_t> made_at;
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
@@ -375,7 +378,7 @@ class Rewriter {
                             (step.to & kLastForm) ? to_channels_last(rank) : to_channels_first(rank));
   }
 
-  /// A node between places in a form of its own.
+  /// Returns a node between matches in its form.
   std::string formed_node_bytes(std::size_t at) {
     const OnnxNode& node = model_.nodes[at];
     const Form form = forms_.nodes[at];
@@ -404,7 +407,7 @@ class Rewriter {
     return bytes_field(1, bytes);
   }
 
-  /// Whether an attribute tells where the channels are.
+  /// Whether an attribute states where the channels are.
   static bool is_layout_attribute(std::string_view attribute) {
     for (Wire wire(attribute); wire.next();)
       if (wire.field() == 1)
@@ -434,7 +437,7 @@ class Rewriter {
           bytes += wire.record();
       }
     }
-    for (const auto* made : made_in_order_)  // a place that was kept may have left one that nobody reads
+    for (const auto* made : made_in_order_)  // a match that was kept may have left one that nobody reads
       if (read_.contains(made->second)) bytes += bytes_field(5, made->first + bytes_field(8, made->second));
     return bytes;
   }
@@ -449,10 +452,11 @@ class Rewriter {
     return bytes;
   }
 
-  /// The nodes as the file has them, but each behind those that make what it reads: a fused node stands where
-  /// its last one stood, and what reads another one of its outputs may have stood before.
+  /// Returns the nodes as the file orders them, but each after the nodes that make its inputs. A fused node
+  /// is at the position of its last node, and readers of its other outputs may have come before.
   std::vector<std::size_t> ordered() const {
-    std::vector<std::size_t> end(model_.nodes.size());  // of each node the one in whose place it is
+    // Of each node the position of the node that it is part of.
+    std::vector<std::size_t> end(model_.nodes.size());
     std::iota(end.begin(), end.end(), 0);
     for (const Replacement& each : replaced_)
       for (const std::size_t node : each.place->nodes)
@@ -461,7 +465,7 @@ class Rewriter {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = end[i];
     std::vector<std::set<std::size_t>> readers(end.size());
-    std::vector<std::size_t> open(end.size(), 0);  // of those that it reads
+    std::vector<std::size_t> open(end.size(), 0);  // number of its inputs that are still to be made
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
         for (const std::string_view value : *values)
@@ -493,13 +497,13 @@ class Rewriter {
     return std::string(record);
   }
 
-  /// Models of IR 3 list their constants among the inputs. Others whose constants are inputs have defaults
-  /// there, and keep them.
+  /// Returns the input, or "" if it is a constant that nobody reads any more. Models of IR 3 list their
+  /// constants among the inputs. In newer ones such inputs have defaults that callers may override, and stay.
   std::string input_bytes(const OnnxValueInfo& input, std::string_view record) const {
     return fixed_.contains(input.name) && is_unread_now(input.name) ? std::string() : std::string(record);
   }
 
-  /// Only nodes that are gone have read it.
+  /// Whether only removed nodes have read it.
   bool is_unread_now(std::string_view name) const {
     return !read_.contains(name) && gone_read_.contains(name) && !overridable_.contains(name);
   }
@@ -511,21 +515,21 @@ class Rewriter {
   const Constants constants_;
   RewrittenModel result_;
   std::unordered_set<std::string_view> names_;
-  std::unordered_map<std::string_view, const OnnxNode*> makers_;  ///< of values
-  std::map<std::string, std::string> made_;  ///< names of constants that are made, by what they are
+  std::unordered_map<std::string_view, const OnnxNode*> makers_;  ///< by their values
+  std::map<std::string, std::string> made_;  ///< names of constants that were made, by their content
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
   std::vector<Replacement> replaced_;
   ValueForms forms_;
-  std::string beside_;         ///< nodes, where they stand there
-  bool is_microsoft_ = false;  ///< nodes of kMicrosoftDomain are made
+  std::string beside_;         ///< nodes, if they are beside the original's
+  bool is_microsoft_ = false;  ///< whether nodes of kMicrosoftDomain are made
   std::map<std::pair<std::string_view, Form>, std::string> form_names_;  ///< form_name()
-  std::string converted_first_;                                          ///< nodes
-  std::unordered_map<std::size_t, std::string> converted_after_;  ///< by the node that they come behind
-  std::unordered_map<std::size_t, FusedNode> fused_;              ///< by the node in whose place they come
-  std::set<std::size_t> gone_;                                    ///< nodes that fused ones compute
-  std::unordered_set<std::string_view> fixed_, overridable_;      ///< constants of the file
-  std::unordered_set<std::string_view> read_;                     ///< by what stays
-  std::unordered_set<std::string_view> gone_read_, gone_made_;    ///< by nodes that are gone
+  std::string converted_first_;                                          ///< nodes before all others
+  std::unordered_map<std::size_t, std::string> converted_after_;         ///< by the node that they follow
+  std::unordered_map<std::size_t, FusedNode> fused_;            ///< by the node at whose position they are
+  std::set<std::size_t> gone_;                                  ///< nodes that fused ones compute
+  std::unordered_set<std::string_view> fixed_, overridable_;    ///< constants of the file
+  std::unordered_set<std::string_view> read_;                   ///< by the nodes that stay
+  std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by removed nodes
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// A model in which places are computed by kernels of a bundle: what an inference engine loads in its stead. A
-// place becomes one node of the domain "ai.lehr", operator "Fused", whose inputs and outputs are the tensors
-// of the workload in their order. What its attributes say is specified in plugin/README.md, with what the
-// plug-in makes of it.
+// Rewrites a model so that kernels of a bundle compute matches; an inference engine loads it instead of the
+// original. A match becomes one node of the domain "ai.lehr", operator "Fused", whose inputs and outputs are
+// the workload's tensors in their order. Its attributes, and what the plug-in does with them, are specified
+// in plugin/README.md.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,36 @@
 namespace lehr {
 
 inline constexpr std::string_view kFusedDomain = "ai.lehr";
-/// The operator whose output is of a type: f32, bf16, u8 or s8.
+/// Returns the operator whose output has a type: f32, bf16, u8 or s8.
 std::string_view fused_operator(DType output);
 bool is_fused_operator(std::string_view op);
 
-/// A place to be computed by a kernel.
+/// A match that a kernel shall compute.
 struct Replacement {
   const NetworkPlace* place = nullptr;
   Workload workload;
   int threads = 0;
-  bool saves_products = false;  ///< its kernel does fewer products than the operator's sum has (Winograd's)
-  double time_us = 0;           ///< of its kernel, expected
+  /// Whether its kernel does fewer products than the operator's sum has (Winograd's).
+  bool saves_products = false;
+  double time_us = 0;  ///< its kernel's, expected
 };
-/// The kernels that can compute a place, at least one; the one that reads and makes values as the graph has
-/// them comes first.
+/// The kernels that can compute a match, at least one. The one that reads and makes values in the graph's own
+/// form comes first.
 using PlaceKernels = std::vector<Replacement>;
 
-/// A place that stays as it is.
+/// A match that is not replaced.
 struct KeptPlace {
   const NetworkPlace* place = nullptr;
   std::string reason;  ///< one sentence without a full stop
 };
 
 struct RewrittenModel {
-  std::string bytes;            ///< of the ONNX file
-  std::size_t replaced = 0;     ///< places
-  std::vector<KeptPlace> kept;  ///< of the replacements those that could not be written
+  std::string bytes;            ///< the ONNX file
+  std::size_t replaced = 0;     ///< number of matches
+  std::vector<KeptPlace> kept;  ///< replacements that could not be written
   std::map<const NetworkPlace*, std::string>
-      weights;             ///< of the others, by its name, the filter (or B) that is read, if there is one
-  ExternalFiles external;  ///< those that the model still refers to
+      weights;  ///< for each of the others, the name of the filter (or B) that it reads, if it has one
+  ExternalFiles external;  ///< files that the model still refers to
 };
 
 /// The version of the nodes' attributes (plugin/README.md).
@@ -53,28 +54,27 @@ inline constexpr std::int64_t kNodeVersion = 4;
 
 /// How nodes are written.
 struct NodeForm {
-  /// The NAME of the exported library that has their kernels.
+  /// The NAME of the exported library with their kernels.
   std::string library = "kernels";
-  /// The shapes at the other end of a range of sizes: dimensions that differ are any there. nullptr: sizes
-  /// are those that the model was read with.
+  /// The shapes at the other end of a range of sizes: dimensions that differ may have any size. nullptr: the
+  /// sizes are those that the model was read with.
   const GraphShapes* other_end = nullptr;
-  /// Nodes stand beside the original's, read what these make, and their outputs are called so behind the
-  /// original's names; "": in their place.
+  /// If not "", nodes stand beside the original's and read their values; this suffix is added to the names of
+  /// their outputs. "": they replace the original's.
   std::string_view beside = {};
 };
 /// Returns the form of a network's nodes, with the other end of its range if it has one.
 NodeForm node_form(const Network& network, std::string library = "kernels");
 
-/// Moves the places that rewrite() would keep to the gaps, each with its reason: what is left can be applied.
-/// Places of a type that no node makes (f16) stay: programs call their kernels themselves. They were found in
-/// the network.
+/// Moves the matches that rewrite() would keep to the gaps, each with its reason: the rest can be applied.
+/// Matches of a type that no node makes (f16) stay, since programs call their kernels themselves. `places`
+/// must be the network's.
 void leave_out_unwritten(const Network& network, NetworkPlaces& places);
 
-/// What is not replaced is copied as the file has it; constants that nobody reads any more are left out, and
-/// those that are made are one where they are the same. A place that varies along a range in other dimensions
-/// than those that its output has of its first input is kept.
-/// Throws Error(kUser) where the model has nodes of kFusedDomain already, and for external files as
-/// external_file().
+/// Rewrites the model. Everything that is not replaced is copied from the file. Constants that nobody reads
+/// any more are left out, and equal new constants are made once. A match is kept if it varies along a range
+/// in dimensions of its output other than those it takes from its first input. Throws Error(kUser) if the
+/// model already has nodes of kFusedDomain, and for external files as external_file().
 RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,
                        std::span<const Replacement> replacements, const NodeForm& form = {});
 

@@ -48,7 +48,7 @@ class Rounding {
   }
 
  private:
-  /// What the bias that is folded is off by, behind the last node that is folded into it.
+  /// Adds the rounding error of the folded bias, after the last node that is folded into it.
   void add_bias(const Replacement& replacement) {
     const NetworkPlace& place = *replacement.place;
     const auto folded = fold(constants_, replacement.workload, place);
@@ -97,7 +97,7 @@ class Rounding {
     return bytes;
   }
 
-  /// Adds the casts, where they are not there yet; the value's name behind them.
+  /// Adds the casts if they are missing, and returns the name of the rounded value.
   std::string rounded_value(std::string_view value, std::string& casts) {
     const auto [name, is_new] = names_.try_emplace(value, fmt::format("{}.rounded", value));
     if (!is_new) return name->second;
@@ -114,8 +114,7 @@ class Rounding {
   const GraphShapes& shapes_;
   const Constants constants_;
   std::unordered_map<std::size_t, std::unordered_set<std::size_t>> rounded_inputs_;  ///< by node
-  std::map<std::size_t, std::string>
-      off_;  ///< tensors without names, by the node behind which they are added
+  std::map<std::size_t, std::string> off_;  ///< tensors without names, by the node after which they are added
   std::unordered_map<std::string_view, std::string> names_;
 };
 

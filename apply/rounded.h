@@ -1,4 +1,5 @@
-// What rounding to bf16 alone does to a network: the measure of how far one with kernels of bf16 may be off.
+// The effect of rounding to bf16 alone on a network: the measure of how far one with kernels in bf16 may be
+// off.
 #pragma once
 
 #include <span>
@@ -8,10 +9,10 @@
 
 namespace lehr {
 
-/// The bytes of the original, in which each place of the replacements reads what its kernel reads in bf16
-/// rounded once: by an engine's casts to bf16 and back, a bias into which others are folded by what rounding
-/// adds to it. Places of f32 stay. What becomes a scale and a shift behind something that is not linear is
-/// not rounded. Throws Error(kUser) as fold().
+/// Returns the original's bytes with rounding: each match of the replacements rounds its inputs once if its
+/// kernel reads them in bf16. An engine's casts to bf16 and back do this; for a bias with folded constants
+/// the rounding error is added. Matches in f32 are unchanged. A scale and shift after a step that is not
+/// linear is not rounded. Throws Error(kUser) as fold().
 std::string rounded_network(const OnnxModel& model, const GraphShapes& shapes,
                             std::span<const Replacement> replacements);
 

@@ -1,4 +1,4 @@
-// What of a network the kernel families serve on a device.
+// The part of a network that the kernel families serve on a device.
 #pragma once
 
 #include <string>
@@ -11,23 +11,24 @@
 
 namespace lehr {
 
-/// The network's places that apply() can replace; the others are gaps, with its reasons. Pools that no family
-/// on the device computes together with their convolution are left out: they stay nodes of their own.
+/// Returns the network's matches that apply() can replace. The others are gaps, with apply()'s reasons. Pools
+/// that no family on the device computes together with their convolution are left out: they stay nodes.
 NetworkPlaces served_places(const Network& network, const Limits& limits);
 
-/// other_forms() of these places with the families for the device's target: with channels last where an
-/// engine calls its kernels. Throws Error(kUser) for bf16 in a network of an opset in which nothing takes it.
+/// Returns other_forms() of these matches with the families for the device's target. Channels are last only
+/// where an engine calls its kernels. Throws Error(kUser) for bf16 in a network whose opset has no operator
+/// that takes it.
 OtherForms other_forms_on(const Network& network, const NetworkPlaces& places, const Limits& limits,
                           bool narrow);
 
 /// A workload of a network, and who computes it.
 struct ServedWorkload {
   const PlacedWorkload* placed;
-  double share = 0;                        ///< of the operations that are known
-  std::vector<std::string_view> families;  ///< the names
-  std::string unserved;                    ///< why, where there is no family
+  double share = 0;                        ///< of the known operations
+  std::vector<std::string_view> families;  ///< their names
+  std::string unserved;                    ///< the reason if there is no family
 };
-/// Of each workload; refers to them.
+/// Returns an entry per workload, which refers to `places`.
 std::vector<ServedWorkload> served_by(const NetworkPlaces& places, const Limits& limits);
 
 }  // namespace lehr

@@ -25,7 +25,8 @@ class Builder {
     std::vector<std::vector<SizeCheck>> ranges;
     for (const SizeCheck& check : checks) {
       if (check.least == check.most) {
-        places.push_back(place(check)), wanted.push_back(check.least);
+        places.push_back(place(check));
+        wanted.push_back(check.least);
         continue;
       }
       const auto same = std::ranges::find_if(
@@ -65,7 +66,7 @@ class Builder {
     return node("Gather", {sizes, constant(places)});
   }
 
-  /// All sizes of the inputs that are checked, one behind the other.
+  /// Returns all sizes of the checked inputs in one list.
   std::string all_sizes(std::span<const SizeCheck> checks) {
     std::vector<std::string> parts;
     std::int64_t end = 0;
@@ -77,9 +78,10 @@ class Builder {
       std::string sizes = node("Shape", {input.name});
       if (input.dims) {
         rank = std::ssize(*input.dims);
-      } else {  // any number of them: their number is checked, too
+      } else {  // any number of sizes: the number itself is checked, too
         sizes = padded(sizes, rank);
-        ranks_.push_back(end), wanted_ranks_.push_back(rank);
+        ranks_.push_back(end);
+        wanted_ranks_.push_back(rank);
         ++end;
       }
       begins_[input.name] = end;
@@ -89,7 +91,7 @@ class Builder {
     return together(parts);
   }
 
-  /// How many sizes there are, then `rank` of them; 1 where there are fewer.
+  /// Returns the number of sizes, then `rank` sizes, with 1 for missing ones.
   std::string padded(const std::string& sizes, std::int64_t rank) {
     const auto count = static_cast<std::size_t>(rank);
     const std::string all =
@@ -103,7 +105,7 @@ class Builder {
     return begins_.at(check.input) + static_cast<std::int64_t>(check.axis);
   }
 
-  /// The first place lies in the range, and others are equal to it.
+  /// Adds a check that the size at the first position is in the range, and the others are equal to it.
   void add_range(const std::string& sizes, const std::vector<SizeCheck>& range) {
     const std::string first = picked(sizes, {place(range[0])});
     truths_.push_back(node("Less", {constant({range[0].least - 1}), first}));
@@ -126,10 +128,10 @@ class Builder {
   const OnnxModel& model_;
   const std::function<std::string(std::string_view)>& unique_;
   std::string fields_;
-  std::map<std::string_view, std::int64_t> begins_;  ///< where an input's sizes begin
+  std::map<std::string_view, std::int64_t> begins_;  ///< position of an input's first size
   std::vector<std::int64_t> ranks_, wanted_ranks_;   ///< of inputs of any rank
   std::vector<std::string> truths_;
-  std::size_t count_ = 0;  ///< elements of the first of them
+  std::size_t count_ = 0;  ///< number of elements of the first of them
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Whether inputs have certain sizes, as nodes of ONNX.
+// Checks as nodes of ONNX whether inputs have certain sizes.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace lehr {
 
-/// A size that an input may have. Sizes of one name are equal to each other.
+/// Sizes that an input may have. Checked sizes with one name must be equal.
 struct SizeCheck {
   std::string input;
   std::size_t axis = 0;
   std::int64_t least = 1, most = 1;
-  std::string name = {};  ///< of the dimension; "": none
+  std::string name = {};  ///< of the dimension; "": it has no name
 };
 void describe(auto& field, Is<SizeCheck> auto& check) {
   field("input", check.input);
@@ -29,19 +29,19 @@ void describe(auto& field, Is<SizeCheck> auto& check) {
   field("most", check.most);
   field("name", check.name);
 }
-/// Each once: "batch=1, sequence=1..128"; of a dimension without a name "dimension 2 of x = 3".
+/// Names each size once: "batch=1, sequence=1..128"; for a dimension without a name "dimension 2 of x = 3".
 std::string sizes_text(std::span<const SizeCheck> checks);
-/// Returns checks of the sizes that the file leaves open and the user states. `other_end`: the
-/// shapes at the other end of a range of sizes; nullptr: there is no range.
+/// Returns checks of the sizes that the file leaves open and the user gives. `other_end` has the shapes at
+/// the other end of a range of sizes; nullptr: there is no range.
 std::vector<SizeCheck> size_checks(const OnnxModel& model, const GraphShapes& shapes,
                                    const GraphShapes* other_end = nullptr);
 
 struct SizeCondition {
   std::string fields;  ///< nodes and constants, as fields of a graph
-  std::string name;    ///< of the truth value that they make, of one element
+  std::string name;    ///< of the bool that they make, with one element
 };
-/// At least one size is checked. `unique` makes a name that nothing else in the file has. A range takes opset
-/// 9 or newer.
+/// Returns the condition. `checks` must not be empty. `unique` returns a name that nothing else in the file
+/// has. A range needs opset 9 or newer.
 SizeCondition size_condition(const OnnxModel& model, std::span<const SizeCheck> checks,
                              const std::function<std::string(std::string_view)>& unique);
 

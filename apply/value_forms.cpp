@@ -5,11 +5,11 @@
 namespace lehr {
 namespace {
 
-/// Reads f32 and writes bf16 or the other way round: onnxruntime 1.32, one thread of a Zen 3.
+/// Rates of reading f32 and writing bf16, or the other way round: onnxruntime 1.32, one thread of a Zen 3.
 constexpr double kCastGbytesPerS = 16;
 constexpr double kCastBytes = 6;
-/// Transposes an image of any type: onnxruntime 1.32, one thread of a Zen 4. A node costs the first even
-/// where it moves nothing.
+/// Times of transposing an image of any type: onnxruntime 1.32, one thread of a Zen 4. The first is the cost
+/// of a node even if it moves nothing.
 constexpr double kNodeUs = 1, kTransposeUsPerElement = 1e-4;
 
 }  // namespace
@@ -69,18 +69,19 @@ FormedPlace FormGraph::place(const Replacement& replacement) const {
     const bool narrow = is_narrowed(tensors.at(i), shapes_, input);
     if (input.empty() || (narrow && is_rounded_once(constants_, input))) continue;
     const bool last = has_channels_last(replacement.workload) && is_image(replacement.workload, i);
-    if (i == 1 && has_channels_last(replacement.workload)) continue;  // its filter is written anew
+    // Its filter is written in the new layout.
+    if (i == 1 && has_channels_last(replacement.workload)) continue;
     formed.reads.push_back(
         {value(input), (narrow ? kNarrowForm : kPlainForm) | (last ? kLastForm : kPlainForm)});
   }
   return formed;
 }
 
-/// Drops nodes that only dropped ones read: what dequantizes operands, constants of the filter. The last ones
-/// come first.
+/// Drops nodes that only dropped ones read: dequantized operands, constants of the filter. Runs from the last
+/// node to the first.
 void FormGraph::drop_unread(std::span<const FormedPlace* const> places, std::vector<char>& gone) const {
-  std::vector<std::size_t> left(names_.size(), 0);  // how many still read a value
-  std::vector<char> lost(names_.size(), false);     // values that lost a reader
+  std::vector<std::size_t> left(names_.size(), 0);  // number of remaining readers of each value
+  std::vector<char> lost(names_.size(), false);     // values that have lost a reader
   const auto each_read = [](const Node& node, auto&& visit) {
     for (const auto* values : {&node.inputs, &node.captured})
       for (const std::size_t value : *values) visit(value);
@@ -97,11 +98,14 @@ void FormGraph::drop_unread(std::span<const FormedPlace* const> places, std::vec
     const auto is_read = [&](std::size_t output) { return left[output] > 0; };
     if (gone[at] || std::ranges::none_of(made, is_lost) || std::ranges::any_of(made, is_read)) continue;
     gone[at] = true;
-    each_read(nodes_[at], [&](std::size_t value) { --left[value], lost[value] = true; });
+    each_read(nodes_[at], [&](std::size_t value) {
+      --left[value];
+      lost[value] = true;
+    });
   }
 }
 
-/// In which forms values are of use, from the last node to the first.
+/// Finds the forms in which values are useful, from the last node to the first.
 void FormGraph::find_wanted(const std::vector<char>& gone, std::vector<Form>& wanted) const {
   for (std::size_t at = nodes_.size(); at-- > 0;) {
     const Node& node = nodes_[at];
@@ -112,7 +116,7 @@ void FormGraph::find_wanted(const std::vector<char>& gone, std::vector<Form>& wa
   }
 }
 
-/// The form of a node between places.
+/// Returns the form of a node between matches.
 Form FormGraph::form_of(const Node& node, const std::vector<Form>& wanted,
                         const std::vector<Form>& made) const {
   Form all = kPlainForm, form = kPlainForm;
@@ -120,10 +124,16 @@ Form FormGraph::form_of(const Node& node, const std::vector<Form>& wanted,
   std::size_t narrow = 0, narrow_made = 0, last = 0, last_made = 0;
   for (std::size_t k = 0; k < node.inputs.size(); ++k) {
     const std::size_t input = node.inputs[k];
-    if (node.carried[k] & kNarrowForm) ++narrow, narrow_made += (made[input] & kNarrowForm) != 0;
-    if ((node.carried[k] & kLastForm) && !alike_[input]) ++last, last_made += (made[input] & kLastForm) != 0;
+    if (node.carried[k] & kNarrowForm) {
+      ++narrow;
+      narrow_made += (made[input] & kNarrowForm) != 0;
+    }
+    if ((node.carried[k] & kLastForm) && !alike_[input]) {
+      ++last;
+      last_made += (made[input] & kLastForm) != 0;
+    }
   }
-  // A summand is not rounded for its own sake.
+  // A summand is not rounded just to form a sum in bf16.
   const bool is_made = node.narrow == NarrowNode::kEngine ? narrow_made > 0 : narrow_made == narrow;
   if ((all & kNarrowForm) && node.narrow != NarrowNode::kNone && is_made) form |= kNarrowForm;
   if ((all & kLastForm) && node.may_be_last && last > 0 && last_made == last) form |= kLastForm;

@@ -1,5 +1,5 @@
-// In which forms the values of a network are once places of it are computed by kernels, in bf16 or of images
-// whose channels are last, and what is cast and transposed.
+// Decides the forms of a network's values once kernels compute matches in bf16 or with channels last, and the
+// casts and transposes that this needs.
 #pragma once
 
 #include <cstddef>
@@ -15,28 +15,28 @@
 
 namespace lehr {
 
-/// How a value lies beside how the graph has it: bits.
+/// How a value's form differs from the graph's: bits.
 using Form = unsigned;
 inline constexpr Form kPlainForm = 0;
-inline constexpr Form kNarrowForm = 1;  ///< in bf16, where the graph has f32
+inline constexpr Form kNarrowForm = 1;  ///< in bf16; the graph has f32
 inline constexpr Form kLastForm = 2;    ///< with channels last
 
-/// A Cast or a Transpose of a value from one form to another one.
+/// A Cast or a Transpose of a value from one form to another.
 struct Conversion {
   Form from = kPlainForm, to = kPlainForm;
 };
 
 struct ValueForm {
   Form made = kPlainForm;
-  unsigned read = 0;  ///< bit 1 << F: it is read in the form F
+  unsigned read = 0;  ///< bit 1 << F: it is read in form F
 
   bool is_read(Form form) const { return (read >> form & 1) != 0; }
 };
-/// Returns what takes a value to the forms that it is read in, each behind what it starts from. What is both
-/// cast and transposed is transposed in f32, which engines do fastest.
+/// Returns the conversions of a value to the forms that it is read in, each after the one that makes its
+/// input. If a value is both cast and transposed, it is transposed in f32, which engines do fastest.
 std::vector<Conversion> conversions(const ValueForm& value);
 
-/// A place as a kernel computes it: numbers of values as FormGraph has them.
+/// A match as a kernel computes it. Values have FormGraph's numbers.
 struct FormedPlace {
   struct Read {
     std::size_t value;
@@ -50,9 +50,9 @@ struct FormedPlace {
 
 struct ValueForms {
   std::vector<ValueForm> values;
-  std::vector<char> gone;  ///< nodes of places, and those that only these have read
-  /// Nodes between places read and write these: they are in a form where something wants it of them, and
-  /// what they read is made so (narrow_node(), last_node()).
+  std::vector<char> gone;  ///< nodes of matches, and those that only these have read
+  /// Forms that nodes between matches read and write: a node has a form if a reader wants it, and its inputs
+  /// have it (narrow_node(), last_node()).
   std::vector<Form> nodes;
 };
 
@@ -64,7 +64,7 @@ class FormGraph {
 
   FormedPlace place(const Replacement& replacement) const;
   ValueForms forms(std::span<const FormedPlace* const> places) const;
-  /// Estimates what an engine's casts and transposes take; microseconds.
+  /// Estimates the microseconds of an engine's casts and transposes.
   double conversion_us(const ValueForms& forms) const;
 
   std::string_view name(std::size_t value) const { return names_[value]; }
@@ -76,7 +76,7 @@ class FormGraph {
     std::vector<std::size_t> inputs, outputs, captured;
     NarrowNode narrow = NarrowNode::kNone;
     bool may_be_last = false;
-    std::vector<Form> carried;  ///< of each input the forms in which it goes with the node
+    std::vector<Form> carried;  ///< for each input the forms that the node can carry
   };
 
   std::size_t number(std::string_view name);
@@ -90,19 +90,20 @@ class FormGraph {
   const Constants constants_;
   std::unordered_map<std::string_view, std::size_t> numbers_;
   std::vector<std::string_view> names_;
-  std::vector<double> elements_;  ///< of each value; 0: not known
-  std::vector<char> alike_;       ///< of each value whether a Transpose of it moves nothing
+  std::vector<double> elements_;  ///< by value; 0: not known
+  std::vector<char> alike_;       ///< for each value whether a Transpose of it moves nothing
   std::vector<Node> nodes_;
 };
 
-/// Whether the tensor is in bf16 where the graph's value, or what it is made of, is in f32.
+/// Whether the tensor is in bf16, while the graph's value, or the constants that it is made from, are in f32.
 bool is_narrowed(const TensorSpec& tensor, const GraphShapes& shapes, std::string_view value);
-/// Whether it is a constant, which is rounded when the network is rewritten; "": it is made of several.
+/// Whether the value is a constant, which is rounded when the network is rewritten. "" is one made from
+/// several.
 bool is_rounded_once(const Constants& constants, std::string_view value);
-/// Tensors of a workload, in the order of NetworkPlace::inputs.
+/// Returns the tensors of a workload in the order of NetworkPlace::inputs.
 std::vector<TensorSpec> inputs_of(const Workload& workload);
 DType output_type(const Workload& workload);
-/// The form of what a place makes.
+/// Returns the form of a match's output.
 Form made_form(const Replacement& replacement, const GraphShapes& shapes);
 
 }  // namespace lehr

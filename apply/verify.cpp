@@ -24,7 +24,7 @@
 namespace lehr {
 namespace {
 
-/// ModelProto's metadata_props, and the keys of the tolerances there.
+/// Field of ModelProto's metadata_props, and the keys of the tolerances there.
 constexpr std::uint32_t kMetadataField = 14;
 constexpr std::string_view kToleranceKey = "lehr.tolerance", kMatchToleranceKey = "lehr.match_tolerance",
                            kSizesKey = "lehr.sizes";
@@ -37,7 +37,7 @@ std::string metadata(std::string_view key, std::string_view value) {
   return bytes_field(kMetadataField, bytes_field(1, key) + bytes_field(2, value));
 }
 
-/// The values of a key; "" where there is none.
+/// Returns the value of a key; "" if it does not exist.
 std::string_view metadata_in(std::string_view model, std::string_view wanted) {
   for (Wire wire(model); wire.next();) {
     if (wire.field() != kMetadataField) continue;
@@ -48,7 +48,7 @@ std::string_view metadata_in(std::string_view model, std::string_view wanted) {
   return {};
 }
 
-/// The network with kernels itself, for the sizes that these are for.
+/// Returns the network with kernels itself, for the sizes that these are for.
 std::string plain_model(const std::string& bytes) {
   auto plain = unbranched(bytes);
   return plain ? *std::move(plain) : bytes;
@@ -58,7 +58,7 @@ std::vector<SizeCheck> stated_sizes(std::string_view model) {
   const std::string_view text = metadata_in(model, kSizesKey);
   try {
     if (!text.empty()) return nlohmann::json::parse(text).get<std::vector<SizeCheck>>();
-  } catch (const nlohmann::json::exception&) {  // somebody else's
+  } catch (const nlohmann::json::exception&) {  // written by somebody else
   }
   return {};
 }
@@ -81,7 +81,7 @@ std::optional<int> threads_of_folder(const std::string& folder) {
         if (const std::int64_t threads = node.whole("threads", 0); threads > 0)
           return static_cast<int>(threads);
   } catch (const Error&) {
-    // The engine is asked for the same file, and what it says counts.
+    // The engine loads the same file, and its verdict counts.
   }
   return std::nullopt;
 }
@@ -108,14 +108,14 @@ bool take_stated_tolerance(const std::string& folder, EngineCheck& check) {
       if (!matches.empty()) check.match_tolerance = parse_number(matches);
     }
     return !outputs.empty() || !matches.empty();
-  } catch (const Error&) {  // the engine says what is wrong with it
+  } catch (const Error&) {  // the engine reports what is wrong with it
     return false;
   }
 }
 
 namespace {
 
-/// The places that nodes of a written network compute; empty where the original lacks one.
+/// Returns the matches that nodes of a written network compute; empty if the original lacks one.
 std::vector<Replacement> replacements_in(const Network& network, const OnnxModel& written,
                                          std::string& library) {
   std::map<std::string_view, const NetworkPlace*> places;
@@ -167,7 +167,8 @@ EngineVerdict try_folder(const Network& network, const std::string& folder, cons
   verdict.matches = are_compared_apart(network, replaced)
                         ? compare_apart(network, replaced, form, trial, check)
                         : compare_matches(network, trial, check);
-  verdict.proof = verdict.matches.proof, verdict.failure = verdict.matches.failure;
+  verdict.proof = verdict.matches.proof;
+  verdict.failure = verdict.matches.failure;
   return verdict;
 }
 

@@ -1,4 +1,4 @@
-// `lehr help`, `version`, `completions` and `man`: what the program says of itself.
+// `lehr help`, `version`, `completions` and `man`: what the program prints about itself.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@ namespace lehr {
 
 struct AboutCommand {
   const CLI::App* app;
-  std::function<int()> run;  ///< the exit code
+  std::function<int()> run;  ///< returns the exit code
 };
 
-/// Adds them to `root`, which outlives what is returned.
+/// Adds them to `root`, which must outlive the result.
 std::vector<AboutCommand> add_about_commands(CLI::App& root);
 
 }  // namespace lehr

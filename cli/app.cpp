@@ -36,7 +36,7 @@
 namespace lehr {
 namespace {
 
-/// The subcommand that was reached: "tune gemm".
+/// Returns the subcommand that was reached: "tune gemm".
 const CLI::App* deepest(const CLI::App* app) {
   while (!app->get_subcommands().empty()) app = app->get_subcommands()[0];
   return app;
@@ -54,7 +54,8 @@ std::vector<std::string> names_of_flags(const CLI::App& app) {
   return names;
 }
 
-/// A word that is not expected, and how the command that takes `flag` says what was meant; {} is the word.
+/// A word that is not expected, and a sentence that says what was meant if the command takes `flag`; {} is
+/// the word.
 struct Meant {
   std::string_view ending, flag, sentence;
 };
@@ -90,14 +91,14 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// CLI11 gives them to every command by itself, in a group of its own.
+/// Groups the help flags. CLI11 adds them to every command, in a group of its own.
 void group_help_flags(CLI::App& app) {
   app.get_option("--help")->group(kOutputGroup);
   app.get_option("--help-all")->group(kOutputGroup);
   for (CLI::App* sub : app.get_subcommands({})) group_help_flags(*sub);
 }
 
-/// Every command that measures or compiles makes files that nobody keeps.
+/// Adds flags for temporary files to every command that measures or compiles.
 void add_scratch_flags(CLI::App& app, std::string& scratch) {
   bool measures = false;
   for (const CLI::Option* option : app.get_options()) measures |= option->get_group() == kMeasuringGroup;

@@ -1,4 +1,4 @@
-// The command line as a whole: subcommands, help, and what is wrong with an invocation.
+// The command line as a whole: subcommands, help, and errors of an invocation.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@ class CommandLine {
  public:
   CommandLine();
   ~CommandLine();
-  /// All commands with their flags.
+  /// Returns all commands with their flags.
   CLI::App& app();
-  /// Parses, runs the chosen command and returns the exit code; says the first steps where none is chosen.
-  /// Throws Error. Once.
+  /// Parses the arguments, runs the chosen command and returns the exit code. Prints the first steps if none
+  /// is chosen. Throws Error. Call it once.
   int run(int argc, char** argv);
 
  private:

@@ -1,4 +1,4 @@
-// `lehr apply`: a network and a bundle become a network that an inference engine runs with the bundle's
+// `lehr apply`: turns a network and a bundle into a network that an inference engine runs with the bundle's
 // kernels.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace lehr {
 class ApplyCommand {
  public:
   ApplyCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

@@ -1,4 +1,4 @@
-// One contest of the schedules that the user names.
+// Runs one contest of the schedules that the user names.
 #include "cli/bench_command.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// `lehr bench gemm|conv2d`: named schedules of one workload, timed in turn with the vendor libraries.
+// `lehr bench gemm|conv2d`: times named schedules of one workload in turn with the vendor libraries.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,24 +20,26 @@ namespace lehr {
 class BenchCommand {
  public:
   BenchCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:
-  /// Adds the flags that the operators take, and the command itself with a workload's text.
+  /// Adds the flags that all operators take, and the command's own form with a workload's text.
   void add_flags(CLI::App& app);
-  /// Those of --config, or each family's default. Throws Error(kUser) for one that is no point of the space.
+  /// Returns the points of --config, or each family's default. Throws Error(kUser) if one is not in the
+  /// space.
   std::vector<Point> points(const Candidates& candidates) const;
-  /// With --bundle and no workload: what it holds.
+  /// Lists the content of --bundle if there is no workload.
   int list_bundle() const;
-  /// The device: with a bundle the processor where nothing is said. Throws Error(kUser).
+  /// Returns the device; with a bundle, by default the processor. Throws Error(kUser).
   DeviceChoice device_choice() const;
-  /// The one workload, or of a range of rows each size at which its kernels are timed: powers of two, one and
-  /// a half times these, and both ends. Throws Error(kUser).
+  /// Returns the workload, or for a range of rows each size at which its kernels are timed: powers of two,
+  /// one and a half times these, and both ends. Throws Error(kUser).
   std::vector<Workload> calls() const;
-  /// One contest, printed or as a document. False where one of the configs' kernels was not right.
+  /// Runs one contest, and prints it or adds it to the document. Returns false if a config's kernel was
+  /// wrong.
   bool contest(const Workload& workload, const OpenDevice& setup, nlohmann::json& document) const;
-  /// The libraries that take part. Throws Error(kUser).
+  /// Returns the libraries that take part. Throws Error(kUser).
   std::vector<std::string> baselines(Target target) const;
 
   const Environment& environment_;

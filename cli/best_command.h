@@ -15,7 +15,7 @@ namespace lehr {
 class BestCommand {
  public:
   BestCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

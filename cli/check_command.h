@@ -1,4 +1,5 @@
-// `lehr check gemm|conv2d`: sampled configs of every family against the reference, on this machine's device.
+// `lehr check gemm|conv2d`: checks sampled configs of every family against the reference, on this machine's
+// device.
 #pragma once
 
 #include <string>
@@ -16,11 +17,11 @@ namespace lehr {
 class CheckCommand {
  public:
   CheckCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:
-  /// Those that both operators take, and the command itself with --problems.
+  /// Adds the flags that all operators take, and the command's own form with --problems.
   void add_flags(CLI::App& app);
   const Environment& environment_;
   ProblemFlags problem_;

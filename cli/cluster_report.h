@@ -9,9 +9,9 @@
 
 namespace lehr {
 
-/// A line for each shard, then the workloads of shard `own`. `width`: of a terminal; 0: any.
+/// Returns a line for each shard, then the workloads of shard `own`. `width` is the terminal's; 0: no limit.
 std::string plan_text(const cluster::Plan& plan, int own, std::size_t width);
-/// A line for each shard, the sums, and what is worth a look.
+/// Returns a line for each shard, the sums, and notes.
 std::string survey_text(const cluster::Survey& survey, std::size_t width);
 
 }  // namespace lehr

@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// The words in front of a help text that '|' separates, without what ends the last one.
+/// Returns the words at the start of a help text that '|' separates, without punctuation after the last one.
 std::vector<std::string> alternatives(const std::string& help) {
   const std::vector<std::string_view> words = split(help, ' ');
   std::vector<std::string> found;
@@ -26,7 +26,7 @@ std::vector<std::string> alternatives(const std::string& help) {
   return found;
 }
 
-/// "FILE", "cuda:N".
+/// Whether a word is a placeholder: "FILE", "cuda:N".
 bool is_placeholder(const std::string& word) {
   return std::ranges::any_of(word, [](unsigned char c) { return std::isupper(c) != 0; });
 }

@@ -17,7 +17,7 @@ namespace lehr {
 class CompileCommand {
  public:
   CompileCommand(CLI::App& root, const Environment& environment);
-  /// The exit code: 0, or 1 when the compiler refused a kernel or its log spoke against it.
+  /// Returns the exit code: 0, or 1 if the compiler refused a kernel or its log ruled it out.
   int run();
 
  private:

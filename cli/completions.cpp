@@ -1,5 +1,5 @@
-// Each script walks the words to the command that was reached (`at`), then looks whether a flag waits for its
-// value, then offers what the command takes. `lehr help tune` is completed as `lehr tune`.
+// Each script follows the words to the command that was reached (`at`), then checks whether a flag needs a
+// value, then offers what the command takes. `lehr help tune` is completed like `lehr tune`.
 #include "cli/completions.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ std::vector<std::string> quoted(std::vector<std::string> texts) {
   return texts;
 }
 
-/// The paths of all commands but the program itself.
+/// Returns the paths of all commands but the program itself.
 std::vector<std::string> paths_of(const CLI::App& root) {
   std::vector<std::string> paths;
   for (const CLI::App* command : commands_of(root))
@@ -33,7 +33,7 @@ std::string about_of(const std::string& text) {
   return cut_to(text, kWidth);
 }
 
-/// A branch of a `case` for each flag that waits for a value.
+/// Returns a branch of a `case` for each flag that needs a value.
 std::string value_cases(const CLI::App& root, const std::function<std::string(const Flag& flag)>& action) {
   std::string text;
   for (const CLI::App* command : commands_of(root))
@@ -47,7 +47,7 @@ std::string value_cases(const CLI::App& root, const std::function<std::string(co
   return text;
 }
 
-/// "'--time:wall time'", as zsh's _describe takes it.
+/// Returns "'--time:wall time'", as zsh's _describe takes it.
 std::string described(std::string name, const std::string& about) {
   if (const std::size_t colon = name.find(':'); colon != std::string::npos) name.insert(colon, "\\");
   return shell_quoted(name + ":" + about_of(about));

@@ -1,4 +1,4 @@
-// What shells complete of the command line, as a script for each of them.
+// Completion of the command line, as a script for each shell.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@ class App;
 
 namespace lehr {
 
-/// For the tree of commands below `root`: commands, flags, choices of values; files where a value may be one.
+/// Return the script for the tree of commands below `root`: commands, flags, choices of values; files if a
+/// value may be one.
 std::string bash_completion(const CLI::App& root);
 std::string zsh_completion(const CLI::App& root);
 std::string fish_completion(const CLI::App& root);

@@ -71,7 +71,7 @@ int DbCommand::run() {
 int DbCommand::stats() const {
   const Database log = Database::open_read_only(database_);
   DatabaseStats stats = log.stats();
-  for (TaskStats& task : stats.tasks) {  // the time that `lehr best` tells
+  for (TaskStats& task : stats.tasks) {  // the time that `lehr best` reports
     const RecordFilter where = {.workload = task.workload, .device = task.device};
     if (const auto best = known_best(log, where, log.verdicts(where))) task.best_us = best->verdict.best.us;
   }
@@ -107,7 +107,7 @@ int DbCommand::verify() const {
 }
 
 int DbCommand::merge() const {
-  for (const std::string& file : others_) Database::open_read_only(file);  // or nothing is begun
+  for (const std::string& file : others_) Database::open_read_only(file);  // throws before anything has begun
   Database into = Database::open(database_);
   ProgressPrinter progress(progress_style("", false));
   const auto begin = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// `lehr db ...`: what a trial log holds, whether it is sound, and how logs are joined and saved.
+// `lehr db ...`: what a trial log has, whether it is sound, and how logs are joined and saved.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace lehr {
 class DbCommand {
  public:
   DbCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

@@ -67,9 +67,9 @@ std::string verification_text(const std::string& file, const Verification& found
 
 namespace {
 
-/// "12 trials and 1 verdict added, 3 were there already, 2 damaged rows left out".
+/// Returns "12 trials and 1 verdict added, 3 were there already, 2 damaged rows left out".
 std::string added_text(const AddedRows& rows) {
-  const auto both = [&](std::int64_t RowCounts::* count) {  // devices only come along with their trials
+  const auto both = [&](std::int64_t RowCounts::* count) {  // devices are only added with their trials
     return rows.trials.*count + rows.verdicts.*count;
   };
   std::string text = fmt::format("{} and {} added", counted(rows.trials.added, "trial"),

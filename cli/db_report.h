@@ -1,4 +1,4 @@
-// What `lehr db` prints as text.
+// The text that `lehr db` prints.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,18 @@
 
 namespace lehr {
 
-/// One line, then a table of the tasks, in lines of `width` characters (0: any length).
+/// Returns one line, then a table of the tasks, in lines of `width` characters (0: no limit).
 std::string stats_text(const std::string& file, const DatabaseStats& stats, std::size_t width);
 
-/// One line for each finding (the first 20 rows), the last one says what it means.
+/// Returns a line for each finding (the first 20 rows), and a last line that says what it means.
 std::string verification_text(const std::string& file, const Verification& found);
 
-/// A line for each file that rows were left out of, and one for all: "2 logs: 12 trials and 1 verdict added,
-/// 3 were there already". `added` has an entry for each file.
+/// Returns a line for each file that rows were left out of, and one for all: "2 logs: 12 trials and 1 verdict
+/// added, 3 were there already". `added` has an entry for each file.
 std::string merged_text(const std::vector<std::string>& files, const std::vector<AddedRows>& added);
 
-/// "120 of 1000 logs merged, 60000 trials, 20000 a second, 59 s left" of so many after `elapsed_s`.
+/// Returns "120 of 1000 logs merged, 60000 trials, 20000 a second, 59 s left", `elapsed_s` after the
+/// beginning.
 std::string merging_text(std::size_t done, std::size_t logs, std::int64_t trials, double elapsed_s);
 
 }  // namespace lehr

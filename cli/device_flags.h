@@ -9,9 +9,9 @@
 
 namespace lehr {
 
-/// Adds those of DeviceOptions, or the members that are named, among them `isa`, with what they take here.
+/// Adds the flags of DeviceOptions, or of the named members. `isa` gets the values that it takes here.
 void add_device_flags(OptionFlags& flags, CLI::App& app, const std::vector<std::string_view>& members = {});
-/// Adds those that say where a kernel is run, and for how long it may.
+/// Adds the flags that say where a kernel is run, and for how long it may run.
 void add_run_flags(OptionFlags& flags, CLI::App& app);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The findings, one per part of the machine.
+// Finds what is installed, one finding per part of the machine.
 #include "cli/doctor_command.h"
 
 #include <sys/statvfs.h>
@@ -33,7 +33,7 @@ struct Finding {
   std::string text;  ///< what was found, or what is missing and what to do
 };
 
-/// Something to look for. `find` returns what was found, and throws Error for what is missing.
+/// Something to look for. `find` returns what was found, and throws Error if it is missing.
 struct Probe {
   std::string what;
   std::function<std::string()> find;
@@ -47,7 +47,7 @@ Finding found(const Probe& probe) {
   }
 }
 
-/// Looks in a process of its own: a library that is loaded may crash, or never end, where memory is short.
+/// Looks in a process of its own: a library that is loaded may crash, or never end if memory is short.
 Finding found_apart(const Probe& probe, const Environment& environment) {
   constexpr double kMostSeconds = 20;
   const Captured said = run_captured({.command = {environment.program, "doctor", "--probe=" + probe.what}},
@@ -62,7 +62,7 @@ Finding found_apart(const Probe& probe, const Environment& environment) {
   return {probe.what, said.succeeded() && !said.output.empty(), text};
 }
 
-/// Prints what was found, for found_apart(). Ends the process at once: threads of a library may not end.
+/// Prints the finding for found_apart(), and ends the process at once: threads of a library may not end.
 [[noreturn]] void tell_parent(const Finding& finding) {
   fmt::print("{}\n", finding.text);
   std::fflush(stdout);
@@ -95,7 +95,7 @@ std::string describe_database(const std::string& path) {
   return fmt::format("{} does not exist yet; lehr tune makes it", path);
 }
 
-/// What may load libraries.
+/// Returns the probes that may load libraries.
 std::vector<Probe> probes(const Environment& environment) {
   std::vector<Probe> all;
   for (const Backend* backend : backends()) {

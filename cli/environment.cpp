@@ -54,7 +54,7 @@ std::string shard_of_array() {
 Environment read_environment() {
   Environment result;
   result.program = "/proc/self/exe";
-  result.path.clear();                        // PATH alone: what it says comes first
+  result.path.clear();                        // only PATH, in its order
   const std::string path = variable("PATH");  // outlives the views into it
   for (const std::string_view directory : split(path, ':'))
     if (!directory.empty()) result.path.emplace_back(directory);

@@ -1,4 +1,4 @@
-// Winners -> folder.
+// Exports winners to a folder.
 #include "cli/export_command.h"
 
 #include <CLI/CLI.hpp>

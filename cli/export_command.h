@@ -13,7 +13,7 @@ namespace lehr {
 class ExportCommand {
  public:
   ExportCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

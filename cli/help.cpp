@@ -1,4 +1,4 @@
-// Formatting of help.
+// Formats help.
 #include "cli/help.h"
 
 #include <fmt/format.h>
@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t kWidth = 96;  // --help-all indents by two more
 constexpr std::size_t kNameWidth = 24;
 
-/// Groups that all commands share come last, in this order.
+/// Ranks groups: those that all commands share come last, in this order.
 std::size_t rank_of(const std::string& group) {
   constexpr std::array<std::string_view, 3> kShared = {kSearchGroup, kMeasuringGroup, kOutputGroup};
   const auto at = std::ranges::find(kShared, group);
   return at == kShared.end() ? 0 : 1 + static_cast<std::size_t>(at - kShared.begin());
 }
 
-/// "  name      text", the further lines of the text below its first.
+/// Returns "  name      text", with further lines of the text below its first.
 std::string entry(const std::string& name, const std::string& text) {
   std::string out = "  " + name;
   const std::string indent(kNameWidth, ' ');
@@ -94,7 +94,7 @@ std::string examples(const std::vector<Example>& lines, std::string_view note) {
   std::string out = "Examples:\n";
   for (const Example& line : lines) {
     const std::string indent(widest + 4, ' ');
-    // A long command goes on below its first line, behind a backslash, so that it can be pasted.
+    // A long command continues on the next line after a backslash, so that it can be pasted.
     const std::string command = wrapped(line.command, kWidth - indent.size() - 4);
     out += fmt::format("  {:<{}}  ", line.about, widest);
     for (const char c : command) out += c == '\n' ? " \\\n" + indent + "  " : std::string(1, c);

@@ -1,4 +1,4 @@
-// How help looks: groups of flags, in one order, in lines of fewer than 100 characters.
+// The form of help: groups of flags, in one order, in lines of fewer than 100 characters.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,31 +10,31 @@
 
 namespace lehr {
 
-/// The groups that commands share; help shows them in this order, behind those that a command names itself
-/// (the problem, filters).
+/// The groups that commands share. Help shows them in this order, after the groups that a command names
+/// itself (the problem, filters).
 inline constexpr const char* kSearchGroup = "Search";
 inline constexpr const char* kMeasuringGroup = "Measuring";
 inline constexpr const char* kOutputGroup = "Output";
 
-/// For the root command; its subcommands take it over.
+/// Returns the formatter for the root command; its subcommands inherit it.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-/// A flag with a value, in a group of help. `name` as CLI11 spells it: "--strategy,--preset".
+/// Adds a flag with a value, in a group of help. `name` as CLI11 spells it: "--strategy,--preset".
 CLI::Option* value_flag(CLI::App& app, const char* group, const char* name, std::string& value,
                         const char* help);
-/// A flag without one.
+/// Adds a flag without a value.
 CLI::Option* switch_flag(CLI::App& app, const char* group, const char* name, bool& value, const char* help);
 
 struct Example {
-  std::string_view about;  ///< "search"; "" goes on with the line before
+  std::string_view about;  ///< "search"; "" continues the previous line
   std::string_view command;
 };
-/// The end of a command's help: an example for each group that it names, then a note on exit codes and the
+/// Returns the end of a command's help: an example for each of its groups, then a note on exit codes and the
 /// like ("" for none).
 std::string examples(const std::vector<Example>& lines, std::string_view note = "");
 
-/// `text` with line breaks between words, so that no line of it is longer than `width`, but for words that
-/// are. Lines that are in it stay.
+/// Returns `text` with line breaks between words, so that no line is longer than `width`, except for words
+/// that are. Existing lines are kept.
 std::string wrapped(std::string_view text, std::size_t width);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// From flags to a workload, a device and a config.
+// Turns flags into a workload, a device and a config.
 #include "cli/kernel_flags.h"
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@
 namespace lehr {
 namespace {
 
-/// The target that has this arch; of several the first.
+/// Returns the target that has this arch; if several do, the first.
 Target target_of_arch(const std::string& arch) {
   std::vector<std::string> known;
   for (const Target target : kTargets) {

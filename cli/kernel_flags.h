@@ -1,4 +1,4 @@
-// Which workload, for which machine: the flags that `show` and `compile` share. The machine need not be
+// The flags that `show` and `compile` share: which workload, for which machine. The machine need not be
 // present.
 #pragma once
 
@@ -19,21 +19,21 @@ namespace lehr {
 
 class KernelFlags {
  public:
-  /// Adds what ProblemFlags adds, and --config --arch --device --threads --isa to `app`.
+  /// Adds the flags of ProblemFlags, and --config --arch --device --threads --isa to `app`.
   void add_to(CLI::App& app);
-  /// Throws Error(kUser), one sentence, when none or two are given.
+  /// Returns the workload. Throws Error(kUser) with one sentence if none or two are given.
   Workload workload() const { return problem_.workload(); }
-  /// The device with its limits, without a compiler; a CPU's peak rates are measured when `measure_rates`.
-  /// Throws as choose_device; Error(kUser) for a bad --arch.
+  /// Returns the device with its limits, without a compiler. A CPU's peak rates are measured if
+  /// `measure_rates`. Throws as choose_device(); Error(kUser) for an invalid --arch.
   Device device(const Workload& workload, const Environment& environment, bool measure_rates = false) const;
-  /// The config of --config; nullopt when it was not given. Throws Error(kUser) when it is no point of
+  /// Returns the config of --config; nullopt if it was not given. Throws Error(kUser) if it is not a point of
   /// `space`.
   std::optional<Point> point(const Space& space) const;
-  /// That of --isa. Throws Error(kUser).
+  /// Returns the value of --isa. Throws Error(kUser).
   Isa isa() const;
   bool has_config() const { return !config_.empty(); }
-  /// --device, --threads, --isa and --arch as a choice among the devices of a log, none of which need be
-  /// here. Throws Error(kUser) for a bad one.
+  /// Returns --device, --threads, --isa and --arch as a choice among the devices of a log, which need not be
+  /// present. Throws Error(kUser) for an invalid one.
   LoggedDevices logged_devices() const;
 
  private:

@@ -22,8 +22,8 @@
 
 namespace {
 
-// Untouched, and so no memory yet: what is left for unwinding where memory runs out, since destructors of
-// large documents allocate, too.
+// Memory for unwinding when memory runs out, since destructors of large documents allocate, too. It is
+// untouched, and so takes no memory yet.
 void* reserve = nullptr;
 
 void give_up_reserve() {
@@ -37,7 +37,8 @@ void keep_reserve() {
   std::set_new_handler(&give_up_reserve);
 }
 
-// Relative names lead nowhere then, and the system's "No such file or directory" says of what.
+// Returns a hint if the current directory is gone: relative names lead nowhere then, and the system's "No
+// such file or directory" does not say why.
 const char* lost_directory() {
   std::error_code error;
   std::ignore = std::filesystem::current_path(error);
@@ -46,15 +47,15 @@ const char* lost_directory() {
              : "";
 }
 
-// Without exceptions: stderr may be what cannot be written.
+// Reports without exceptions: stderr may be what cannot be written.
 int fail(int code, const std::string& text) {
   const std::string line = lehr::toned("lehr: " + lehr::printable_lines(text) + lost_directory()) + "\n";
   std::fputs(line.c_str(), stderr);
   return code;
 }
 
-// What was printed is written, or that is what is wrong. `lehr best | head -1` ends by SIGPIPE and without a
-// word, as other programs do: by now every file is closed, and the log in order.
+// Ends the program: printed text must be written, else that is an error. `lehr best | head -1` ends by
+// SIGPIPE without a message, as other programs do: by now every file is closed, and the log in order.
 int finish(int code, const std::string& sentence = "") {
   const std::string unwritten = lehr::why_unwritten();
   if (!unwritten.empty() && lehr::nobody_reads()) lehr::end_by_broken_pipe();

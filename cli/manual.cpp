@@ -12,19 +12,25 @@
 namespace lehr {
 namespace {
 
-/// Text as roff shows it to the letter.
+std::string escaped_character(char c) {
+  if (c == '\\') return "\\e";
+  if (c == '-') return "\\-";
+  if (c == '\'') return "\\(aq";
+  return std::string(1, c);
+}
+
+/// Returns text that roff shows literally.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const std::string_view line : split(text, '\n')) {
     if (!out.empty()) out += '\n';
     if (line.starts_with('.') || line.starts_with('\'')) out += "\\&";
-    for (const char c : line)
-      out += c == '\\' ? "\\e" : c == '-' ? "\\-" : c == '\'' ? "\\(aq" : std::string(1, c);
+    for (const char c : line) out += escaped_character(c);
   }
   return out;
 }
 
-/// Lines that stay as they are.
+/// Returns lines that roff keeps as they are.
 std::string as_is(std::string_view text) {
   return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", escaped(text));
 }
@@ -36,7 +42,7 @@ std::string item(const Flag& flag) {
   return fmt::format(".TP\n{}{}\n{}\n", names, flag.takes_value ? " \\fIVALUE\\fR" : "", escaped(flag.about));
 }
 
-/// What its parent takes, too, stands there.
+/// Whether a flag is documented at the parent command, which takes it, too.
 bool stands_above(const Flag& flag, const CLI::App& command) {
   return std::ranges::any_of(flags_of(*command.get_parent()), [&](const Flag& above) {
     return above.names == flag.names && above.about == flag.about;

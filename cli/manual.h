@@ -9,7 +9,7 @@ class App;
 
 namespace lehr {
 
-/// lehr(1) in the language of man(7), with every command and flag below `root`.
+/// Returns lehr(1) in the language of man(7), with every command and flag below `root`.
 std::string manual_page(const CLI::App& root);
 
 }  // namespace lehr

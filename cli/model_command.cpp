@@ -1,4 +1,4 @@
-// File -> table of workloads.
+// Prints a network's file as a table of workloads.
 #include "cli/model_command.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// `lehr model FILE.onnx`: what of a network is tuned, and what is not.
+// `lehr model FILE.onnx`: which parts of a network are tuned, and which are not.
 #pragma once
 
 #include "cli/environment.h"
@@ -14,7 +14,7 @@ namespace lehr {
 class ModelCommand {
  public:
   ModelCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

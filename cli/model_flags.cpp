@@ -19,7 +19,7 @@ std::pair<std::string, std::string_view> name_and_value(const char* flag, const 
 
 constexpr std::int64_t kMostSize = std::int64_t{1} << 31;
 
-/// "8", or "1..8".
+/// Reads "8", or "1..8".
 api::DimSize dim_size(const std::string& flag, std::string_view text) {
   const std::size_t dots = text.find("..");
   if (dots == std::string_view::npos) return parse_number(flag, text, 1, kMostSize);

@@ -1,4 +1,4 @@
-// An ONNX file and the sizes of its inputs, as `model`, `tune --model` and `apply` are given them.
+// Flags for an ONNX file and the sizes of its inputs, as `model`, `tune --model` and `apply` take them.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ class App;
 
 namespace lehr {
 
-/// Of the commands that make a network faster.
+/// Flags of the commands that make a network faster.
 class ModelFlags {
  public:
   /// Adds --dim and --input, and the file under that name: "FILE" or "--model".
@@ -21,7 +21,7 @@ class ModelFlags {
   /// Whether sizes are given, with a file or without.
   bool has_sizes() const { return !dims_.empty() || !inputs_.empty(); }
   const std::string& file() const { return file_; }
-  /// Throws Error(kUser) for sizes that are none.
+  /// Returns the model. Throws Error(kUser) for sizes that are not valid.
   api::Model model() const;
 
  private:

@@ -1,4 +1,4 @@
-// From flags to workloads.
+// Turns flags into workloads.
 #include "cli/operator_flags.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ void read_flag(const Field& field, std::string_view text, Workload& workload) {
   }
 }
 
-/// The flags of the fields that `wanted` is true of.
+/// Returns the flags of the fields for which `wanted` is true.
 template <typename Wanted>
 std::vector<std::string> flags_of(const OperatorTable& op, const Wanted& wanted) {
   std::vector<std::string> flags;
@@ -43,7 +43,7 @@ bool takes_sizes(const Field& field) {
   return field.sweep == Sweep::kSizes;
 }
 
-/// The sizes of a list, and what stands for any number of rows ("..64", "1..64") as it is.
+/// Returns the sizes of a list; any number of rows ("..64", "1..64") is kept as it is.
 std::vector<std::string> sizes_in(const std::string& flag, std::string_view text) {
   std::vector<std::string> sizes;
   for (const std::string_view part : split(text, ',')) {
@@ -56,7 +56,7 @@ std::vector<std::string> sizes_in(const std::string& flag, std::string_view text
   return sizes;
 }
 
-/// Each workload with each of the values of a field.
+/// Returns each workload with each value of a field.
 std::vector<Workload> with_each(const std::vector<Workload>& workloads, const Field& field,
                                 const std::vector<std::string>& values) {
   std::vector<Workload> result;
@@ -69,7 +69,7 @@ std::vector<Workload> with_each(const std::vector<Workload>& workloads, const Fi
   return result;
 }
 
-/// "--m 16 --n 32", or the text.
+/// Returns "--m 16 --n 32", or the text.
 std::string name_of(const OperatorTable& op, const Workload& workload) {
   if (!op.named_by_sizes) return fmt::format("'{}'", to_text(workload));
   std::string name;
@@ -88,7 +88,7 @@ OperatorFlags::OperatorFlags(const OperatorTable& op) : op_(op) {
 }
 
 void OperatorFlags::add_to(CLI::App& app) {
-  // Where --h is the height, CLI11 from 2.4 on takes no -h beside it.
+  // If --h is the height, CLI11 from 2.4 on does not accept -h beside it.
   if (std::ranges::find(op_.fields, "h", &Field::key) != op_.fields.end())
     app.set_help_flag("--help", "Print this help message and exit");
   const std::string group = fmt::format("Problem: {}", op_.formula);

@@ -1,4 +1,4 @@
-// The flags of an operator, from its table, shared by the commands that take a problem.
+// The flags of an operator, from its table, for the commands that take a problem.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ namespace lehr {
 
 class OperatorFlags {
  public:
-  /// `op` outlives this, and this the parsing of the app that add_to() was given.
+  /// `op` must outlive this, and this must outlive the parsing of add_to()'s app.
   explicit OperatorFlags(const OperatorTable& op);
   /// Adds a flag for each field that has help.
   void add_to(CLI::App& app);
-  /// The cross product of all lists: of sizes in the table's order, the first one slowest, then of values.
-  /// Throws Error(kUser), one sentence.
+  /// Returns the cross product of all lists: of sizes in the table's order, the first one slowest, then of
+  /// values. Throws Error(kUser) with one sentence.
   std::vector<Workload> workloads() const;
 
  private:
@@ -31,7 +31,7 @@ class OperatorFlags {
   void finish(Workload& workload) const;
 
   const OperatorTable& op_;
-  std::vector<std::string> texts_;  ///< of each field, as on the command line
+  std::vector<std::string> texts_;  ///< by field, as on the command line
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// `lehr optimize`: a network becomes a faster one in one command.
+// `lehr optimize`: makes a network faster in one command.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace lehr {
 class OptimizeCommand {
  public:
   OptimizeCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

@@ -31,7 +31,7 @@ void read_value(const std::string& flag, const std::string& text, const api::Opt
 
 void read_value(const std::string& flag, const std::string& text, const api::OptionRow& row,
                 std::optional<bool>& value) {
-  const std::vector<std::string> choices = api::choices_of(row);  // unsaid, yes, no
+  const std::vector<std::string> choices = api::choices_of(row);  // unset, yes, no
   const std::string choice = parse_choice(flag, text, choices);
   value = choice == choices[0] ? std::nullopt : std::optional(choice == choices[1]);
 }
@@ -41,7 +41,7 @@ void read_value(const std::string& flag, const std::string& text, const api::Opt
   value = *row.choices == '\0' ? text : parse_choice(flag, text, api::choices_of(row));
 }
 
-/// "m=1,16,64" or "m=1,16 n=8".
+/// Reads "m=1,16,64" or "m=1,16 n=8".
 void read_value(const std::string& flag, const std::string& text, const api::OptionRow&, Buckets& buckets) {
   for (const std::string_view word : split(text, ' ')) {
     if (word.empty()) continue;

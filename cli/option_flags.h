@@ -19,10 +19,10 @@ class Option;
 
 namespace lehr {
 
-/// Sizes that may serve smaller ones, by the field that they are of.
+/// Sizes that may serve smaller ones, by their field.
 using Buckets = std::map<std::string, std::vector<std::int64_t>>;
 
-/// Sets an option's value to what was written behind its flag. Throws Error(kUser), one sentence.
+/// Sets an option's value to the text after its flag. Throws Error(kUser) with one sentence.
 void read_value(const std::string& flag, const std::string& text, const api::OptionRow& row, int& value);
 void read_value(const std::string& flag, const std::string& text, const api::OptionRow&,
                 std::uint64_t& value);
@@ -46,8 +46,8 @@ std::string usual_text(const auto&) {
 
 class OptionFlags {
  public:
-  /// Adds a flag for each option, or for the members that are named. May be called for several commands, of
-  /// which one is chosen.
+  /// Adds a flag for each option, or for the named members. May be called for several commands, of which one
+  /// is chosen.
   template <typename Options>
   void add(CLI::App& app, const std::vector<std::string_view>& members = {}) {
     const auto flag = [&](std::string_view member, const auto& usual, const api::OptionRow& row) {
@@ -61,7 +61,7 @@ class OptionFlags {
     describe(flag, usual);
   }
 
-  /// Returns `options` with what was written. Throws Error(kUser), one sentence, for what cannot be meant.
+  /// Returns `options` with the given values. Throws Error(kUser) with one sentence for an invalid one.
   template <typename Options>
   Options read(Options options = {}) const {
     const auto option = [&](std::string_view member, auto& value, const api::OptionRow& row) {

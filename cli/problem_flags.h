@@ -1,5 +1,5 @@
-// The operators as subcommands, each with its problem flags, a workload's text, or a file of problems: what
-// commands that take a problem share.
+// The operators as subcommands, each with its problem flags; or a workload's text, or a file of problems.
+// Commands that take a problem share this.
 #pragma once
 
 #include <functional>
@@ -18,27 +18,27 @@ namespace lehr {
 
 class ProblemFlags {
  public:
-  /// Adds a subcommand for each operator to `app`, and the workload's text as an argument; `help` is what the
-  /// command does, with {} for the thing.
+  /// Adds a subcommand for each operator to `app`, and the workload's text as an argument. `help` is what the
+  /// command does, with {} for the object.
   void add_to(CLI::App& app, std::string_view help);
   /// Adds --problems FILE and --suite NAME to that `app`, which then needs no subcommand.
   void add_file();
-  /// For the flags that all take.
+  /// Returns the operators' commands, for adding flags that all take.
   const std::vector<CLI::App*>& operators() const { return apps_; }
-  /// An operator or a text was given.
+  /// Whether an operator or a text was given.
   bool chosen() const { return !text_.empty() || operator_chosen(); }
-  /// Of a file or a suite.
+  /// Whether a file or a suite was given.
   bool from_file() const { return !file_.empty() || !suite_.empty(); }
-  /// Returns those of the operator that was chosen, of the text, or of the file. Its lines that are no
-  /// problems are notes on stderr, or, with --strict, the first one is an error. Throws Error(kUser), one
-  /// sentence.
+  /// Returns the workloads of the chosen operator, of the text, or of the file. Its lines that are not
+  /// problems become notes on stderr, or, with --strict, the first one is an error. Throws Error(kUser) with
+  /// one sentence.
   std::vector<Workload> workloads() const;
-  /// The same, those of a file without the ones that no family serves on the device: `leave_out` gets a
-  /// sentence for each of these, and for each family that fails to describe itself. Throws Error(kUser) where
-  /// a workload of the flags, or none of the file, is served.
+  /// Returns the workloads without those of a file that no family serves on the device. `leave_out` gets a
+  /// sentence for each of these, and for each family that fails to describe itself. Throws Error(kUser) if a
+  /// workload of the flags, or all of the file, are not served.
   std::vector<Workload> served_by(const Device& device, std::vector<Workload> workloads,
                                   const std::function<void(const std::string&)>& leave_out) const;
-  /// The same, which must be one. Throws Error(kUser).
+  /// Returns the workload, which must be the only one. Throws Error(kUser).
   Workload workload() const;
 
  private:
@@ -47,7 +47,7 @@ class ProblemFlags {
 
   CLI::App* parent_ = nullptr;
   std::vector<CLI::App*> apps_;
-  std::vector<OperatorFlags> flags_;  ///< of each of `apps_`
+  std::vector<OperatorFlags> flags_;  ///< by position in `apps_`
   std::string text_, file_, suite_;
   bool strict_ = false;
 };

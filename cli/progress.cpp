@@ -1,4 +1,4 @@
-// Progress lines.
+// Prints progress lines.
 #include "cli/progress.h"
 
 #include <unistd.h>
@@ -13,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// Characters that fit on one line of the terminal, the last column left free: a longer line would wrap and
-/// stay.
+/// Returns the characters that fit on one line of the terminal, with the last column free: a longer line
+/// would wrap and stay.
 std::size_t room_on_line() {
   const std::size_t columns = columns_of(stderr);
   return columns < 2 ? 79 : columns - 1;
@@ -76,7 +76,7 @@ void ProgressPrinter::show(const api::Progress& progress) {
   const double since = last_s_ < 0 ? 1e9 : progress.elapsed_s - last_s_;
   if (style_ == ProgressStyle::kTerminal) {
     if (since < 0.1 && !best) return;
-    // "\r" to the start, "\033[K" clears what the longer line before left over.
+    // "\r" goes to the start, "\033[K" clears the rest of a longer previous line.
     const std::string text = printable(progress.text.substr(0, room_on_line()));
     write_to_stderr("\r\033[K" + painted(best && takes_colour(stderr) ? kGreen : "", text));
     open_line_ = true;

@@ -1,4 +1,4 @@
-// What goes on, on stderr: one updating line on a terminal, else a line now and then; or JSON for programs.
+// Progress on stderr: one updating line on a terminal, else a line now and then; or JSON for programs.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ enum class ProgressStyle {
   kQuiet,
   kPlain,     ///< lines: notes, new bests (at most one a second), and every 5 s
   kTerminal,  ///< one line that is rewritten at most 10 times a second
-  kJson,      ///< a JSON object a line (cli/README.md); of trials that are no new best at most 10 a second
+  kJson,      ///< a JSON object per line (cli/README.md); at most 10 trials a second that are not new bests
 };
 
 inline constexpr const char* kProgressHelp = "auto | json | none: events on stderr, json: one a line (auto)";
 
-/// Of `--progress TEXT` ("" is auto: what suits stderr) and `--quiet`, its short form of none. Throws
-/// Error(kUser) for another text, and for `--quiet` beside json or auto.
+/// Returns the style of `--progress TEXT` ("" is auto: what suits stderr) and `--quiet`, the short form of
+/// none. Throws Error(kUser) for another text, and for `--quiet` beside json or auto.
 ProgressStyle progress_style(std::string_view text, bool quiet);
 
 class ProgressPrinter {
@@ -26,7 +26,7 @@ class ProgressPrinter {
   explicit ProgressPrinter(ProgressStyle style) : style_(style) {}
 
   void show(const api::Progress& progress);
-  /// Ends the updating line, so that what follows starts on a line of its own.
+  /// Ends the updating line, so that later text starts on a line of its own.
   void finish();
 
  private:

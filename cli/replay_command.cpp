@@ -1,4 +1,4 @@
-// Flags, tables, progress.
+// Reads flags and tables, and shows progress.
 #include "cli/replay_command.h"
 
 #include <unistd.h>

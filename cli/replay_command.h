@@ -1,4 +1,4 @@
-// `lehr replay`: a strategy on recorded tables.
+// `lehr replay`: runs a strategy on recorded tables.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace lehr {
 class ReplayCommand {
  public:
   ReplayCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

@@ -1,4 +1,4 @@
-// Layout of replay's results.
+// Lays out replay's results.
 #include "cli/replay_report.h"
 
 #include <fmt/core.h>
@@ -29,7 +29,7 @@ std::string figures_table(const std::string& strategy, const Figures& searched, 
   return format_table(header, {row_of(strategy, searched), row_of("random", random)});
 }
 
-/// What of the table's times belongs to other kernels than it is searched with; "" where nothing is known to.
+/// Reports which of the table's times belong to other kernels than the search uses; "" if none is known to.
 std::string kernels_text(const Table& table) {
   if (table.other_kernels == 0) return "";
   return fmt::format("{} timed trial{} of kernels that this version makes otherwise\n", table.other_kernels,

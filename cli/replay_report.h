@@ -8,6 +8,6 @@
 
 namespace lehr {
 
-/// A table per recorded table and one line over all.
+/// Returns a table per recorded table and one line over all.
 std::string replay_text(const std::vector<TableReport>& reports, const ReplayPlan& plan);
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// `lehr report`: one page of logs and of networks that were applied.
+// `lehr report`: one page about logs and about networks that were applied.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace lehr {
 class ReportCommand {
  public:
   ReportCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

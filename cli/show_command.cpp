@@ -1,4 +1,4 @@
-// Chooses a config, lowers it, and prints what is asked for.
+// Chooses a config, lowers it, and prints the requested form.
 #include "cli/show_command.h"
 
 #include <CLI/CLI.hpp>
@@ -29,7 +29,7 @@
 namespace lehr {
 namespace {
 
-/// The kernel of a stored config; nullopt where the templates of today do not have it.
+/// Returns the kernel of a stored config; nullopt if the templates of today do not have it.
 std::optional<ir::Kernel> known_kernel(const Workload& workload, const Config& config, const Limits& limits) {
   try {
     return lower(workload, config, limits);
@@ -110,7 +110,7 @@ std::optional<ShowCommand::Choice> ShowCommand::choose_from_log(const Workload& 
   return std::nullopt;
 }
 
-/// Warns where the shown kernel is not the one that was measured. null: none was.
+/// Returns whether the shown kernel is the measured one, and warns if it is not. null: nothing was measured.
 nlohmann::json ShowCommand::as_measured(const Choice& choice, const Source& source) {
   if (!choice.record) return nullptr;
   const std::optional<std::string> another = why_another(*choice.record, source);
@@ -157,7 +157,7 @@ int ShowCommand::run() {
   return code;
 }
 
-/// Whatever the form: each kernel of it has its own, under its own workload.
+/// Shows a set in any form: each of its kernels has its own, under its own workload.
 int ShowCommand::run_set(const std::string& range) const {
   if (kernel_.has_config() || !sample_.empty())
     throw_user("'{}' has no config of its own: ask for its kernels, as m=..{}", range,

@@ -1,5 +1,5 @@
-// `lehr show`: one config's AST, source, features or compile log; the model of a task in a log; or what a
-// session begins with.
+// `lehr show`: one config's AST, source, features or compile log; the model of a task in a log; or the first
+// picks of a session.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,7 +21,7 @@ namespace lehr {
 class ShowCommand {
  public:
   ShowCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:
@@ -29,10 +29,10 @@ class ShowCommand {
   struct Choice {
     Config config;
     std::string origin;
-    Limits limits;  ///< that it was lowered with
+    Limits limits;  ///< it was lowered with these
     ir::Kernel kernel;
-    std::optional<Record> record = {};  ///< of the log, where it comes from there
-    bool facts_known = true;            ///< `limits` are those of the record's device
+    std::optional<Record> record = {};  ///< the log's, if it comes from there
+    bool facts_known = true;            ///< whether `limits` are those of the record's device
   };
   Choice choose(const Task& task) const;
   std::optional<Choice> choose_from_log(const Workload& workload, const Limits& limits) const;

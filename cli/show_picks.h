@@ -1,4 +1,4 @@
-// `lehr show --as picks`: what a session without a log begins with, as JSON and as a table.
+// `lehr show --as picks`: the first picks of a session without a log, as JSON and as a table.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,7 @@
 
 namespace lehr {
 
-/// Adds "picks" to `document`, and a table of them with its reading to `text`.
+/// Adds "picks" to `document`, and a table of them with an explanation to `text`.
 void show_picks(std::span<const FirstPick> picks, nlohmann::json& document, std::string& text);
 
 }  // namespace lehr

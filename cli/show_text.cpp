@@ -1,4 +1,4 @@
-// AST, source, features, log.
+// Shows AST, source, features and log.
 #include "cli/show_text.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,5 @@
-// The four forms in which `lehr show` prints a kernel: each adds its part to a JSON document and to a text.
+// The four forms in which `lehr show` prints a kernel. Each function adds its part to a JSON document and to
+// a text.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,7 +16,7 @@ void show_ast(const ir::Kernel& kernel, nlohmann::json& document, std::string& t
 void show_source(const Source& source, nlohmann::json& document, std::string& text);
 void show_features(const ir::Kernel& kernel, const Limits& limits, nlohmann::json& document,
                    std::string& text);
-/// Compiles. Returns the exit code: 0, or 1 when the compiler refuses it (its log is printed all the same).
+/// Compiles. Returns the exit code: 0, or 1 if the compiler refuses it (its log is printed in any case).
 int show_log(const Source& source, Compiler& compiler, nlohmann::json& document, std::string& text);
 
 }  // namespace lehr

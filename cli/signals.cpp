@@ -1,4 +1,4 @@
-// The one piece of global state in the program: a signal handler can reach nothing else.
+// The only global state of the program: a signal handler can reach nothing else.
 #include "cli/signals.h"
 
 #include <signal.h>
@@ -32,7 +32,7 @@ extern "C" void on_end(int signal) {
   struct sigaction usual = {};
   usual.sa_handler = SIG_DFL;
   sigaction(signal, &usual, nullptr);
-  raise(signal);  // delivered when this handler is left
+  raise(signal);  // delivered when this handler returns
 }
 
 extern "C" void on_failed_write(int) {}
@@ -65,7 +65,7 @@ void take_failed_writes_as_errors() {
 }
 
 void end_by_broken_pipe() {
-  constexpr int kCode = 128 + SIGPIPE;  // where the signal is blocked
+  constexpr int kCode = 128 + SIGPIPE;  // if the signal is blocked
   handle(SIGPIPE, SIG_DFL);
   raise(SIGPIPE);
   _exit(kCode);

@@ -18,7 +18,7 @@ namespace lehr {
 void keep_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is this one. Reading alone: writing fails as it would have done.
+    // The lowest free number is this one. Opened for reading only: writing fails as it would have done.
     const int opened = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
     if (opened != descriptor && opened >= 0) close(opened);
   }

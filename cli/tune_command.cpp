@@ -1,4 +1,4 @@
-// Flags -> options, results -> stdout.
+// Turns flags into options, and prints results on stdout.
 #include "cli/tune_command.h"
 
 #include <unistd.h>
@@ -100,14 +100,15 @@ int TuneCommand::tune_workloads() {
     throw_user("--shard {} is of several workloads: '{}' is one", options.shard, to_text(workloads[0]));
   if (dry_run_) return tell_shares(workloads, options, false);
   api::Device device(device_options(workloads[0]));
-  if (!problem_.from_file())  // what of a file cannot be tuned is left out
+  if (!problem_.from_file())  // a file's workloads that cannot be tuned are left out
     for (const Workload& workload : api::share_of(workloads, options))
       if (const std::string why = device.why_not_served(to_text(workload)); !why.empty())
         throw_user("{}", why);
   api::Log log(database_);
   const api::Results results = api::tune_workloads(workloads, device, log, options);
   progress.finish();
-  if (results.code == api::Code::kMissing) tell("lehr: {}", results.failure);  // it is no workload's
+  // Not a single workload's failure.
+  if (results.code == api::Code::kMissing) tell("lehr: {}", results.failure);
   if (json_)
     fmt::print("{}\n", workloads.size() == 1 && !results.each.empty() ? results.each[0].json : results.json);
   else if (results.each.size() > 1)
@@ -116,7 +117,7 @@ int TuneCommand::tune_workloads() {
 }
 
 std::vector<Workload> TuneCommand::workloads_of_model() const {
-  api::Reporter silent({});  // api::tune() tells what there is to tell
+  api::Reporter silent({});  // api::tune() reports everything
   const Network network = api::read_network(model_.model(), silent);
   api::check_tunable(model_.model(), network);
   return api::workloads_of(network.places);
@@ -149,7 +150,7 @@ int TuneCommand::tune_model() {
   return static_cast<int>(result.code);
 }
 
-/// Workloads of a file that nothing serves are left out.
+/// Leaves out workloads of a file that no family serves.
 int TuneCommand::tell_untuned() {
   if (model_.given()) throw_user("--trials 0 is for workloads; of a network, lehr model lists them");
   for (const char* flag :

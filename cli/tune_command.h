@@ -1,4 +1,4 @@
-// `lehr tune gemm|conv2d`: from flags to api/, and its results on stdout.
+// `lehr tune gemm|conv2d`: turns flags into calls of api/, and prints the results on stdout.
 #pragma once
 
 #include <string>
@@ -18,21 +18,21 @@ namespace lehr {
 class TuneCommand {
  public:
   TuneCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:
-  /// Those that both operators take, and the command itself with --problems.
+  /// Adds the flags that all operators take, and the command's own form with --problems.
   void add_flags(CLI::App& app);
   api::DeviceOptions device_options(const Workload& workload) const;
   api::TuneOptions tune_options(ProgressPrinter& progress) const;
-  /// Returns the network's; the first decides on the device.
+  /// Returns the network's workloads. The first one decides on the device.
   std::vector<Workload> workloads_of_model() const;
-  /// --dry-run.
+  /// Does --dry-run.
   int tell_shares(const std::vector<Workload>& workloads, const api::TuneOptions& options,
                   bool together) const;
   int tune_workloads();
-  /// --trials 0.
+  /// Does --trials 0.
   int tell_untuned();
   int tune_model();
 

@@ -1,4 +1,4 @@
-// `lehr verify`: whether a network that `lehr apply` has written computes what the original does.
+// `lehr verify`: checks whether a network that `lehr apply` has written computes the same as the original.
 #pragma once
 
 #include "cli/environment.h"
@@ -14,7 +14,7 @@ namespace lehr {
 class VerifyCommand {
  public:
   VerifyCommand(CLI::App& root, const Environment& environment);
-  /// The exit code.
+  /// Returns the exit code.
   int run();
 
  private:

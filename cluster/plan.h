@@ -1,5 +1,5 @@
-// Which process of a run on several nodes tunes what: shares of a list that all of them compute alike, and
-// the file that holds them to it.
+// Decides which process of a run on several nodes tunes which workloads: shares of a list that all of them
+// compute equally, and the file that fixes them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Shard {
 };
 /// Reads "3/8". Throws Error(kUser).
 Shard parse_shard(std::string_view text);
-/// "shard 3 of 8", the first is shard 0.
+/// Returns "shard 3 of 8"; the first is shard 0.
 std::string to_text(const Shard& shard);
 
 inline constexpr int kMostShards = 10'000;
@@ -29,9 +29,9 @@ inline constexpr int kMostShards = 10'000;
 struct PlanItem {
   std::string workload;
   int shard = 0;
-  double cost = 0;          ///< expected seconds, to balance shards by
-  std::int64_t trials = 0;  ///< measured at most; 0: any number
-  double seconds = 0;       ///< takes at most; 0: any time
+  double cost = 0;          ///< expected seconds, for balancing shards
+  std::int64_t trials = 0;  ///< most trials; 0: no limit
+  double seconds = 0;       ///< most seconds; 0: no limit
   bool operator==(const PlanItem&) const = default;
 };
 void describe(auto& field, Is<PlanItem> auto& item) {
@@ -44,7 +44,7 @@ void describe(auto& field, Is<PlanItem> auto& item) {
 
 struct Plan {
   int shards = 1;
-  /// The workload whose default every shard measures first: the times tell which node is slow.
+  /// The workload whose default every shard measures first: its times show which node is slow.
   std::string probe;
   double publish_every_s = 60;
   std::int64_t created_unix_ms = 0;
@@ -58,15 +58,16 @@ void describe(auto& field, Is<Plan> auto& plan) {
   field("items", plan.items);
 }
 
-/// Gives each item a shard by its cost: the dearest first, each to the shard that has least so far. No shard
-/// costs more than the sum / count + the dearest item. The same everywhere for the same items.
+/// Gives each item a shard by its cost: the most expensive first, each to the shard that has least so far. No
+/// shard costs more than the sum / count + the most expensive item. The result is the same everywhere for the
+/// same items.
 void share_out(std::span<PlanItem> items, int count);
 
-/// Makes `mine` the plan of a folder, or finds it there, whoever was first. Returns the folder's, which says
-/// when the run began. Throws Error(kUser) where another list, number of shards or budget is there,
-/// Error(kEnvironment) where the folder cannot be written.
+/// Makes `mine` the plan of a folder, or takes the one that another process has put there. Returns the
+/// folder's plan, which has the time when the run began. Throws Error(kUser) if it has another list, number
+/// of shards or budget, Error(kEnvironment) if the folder cannot be written.
 Plan settle_plan(const std::filesystem::path& folder, Plan mine);
-/// Reads the plan of a folder. Throws Error(kUser) where that has no plan of ours.
+/// Reads the plan of a folder. Throws Error(kUser) if it has no plan of ours.
 Plan read_plan(const std::filesystem::path& folder);
 
 }  // namespace lehr::cluster

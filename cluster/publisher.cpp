@@ -82,8 +82,12 @@ std::string Publisher::publish() const {
   try {
     Database::open_read_only(log_).copy_to(copy);
     write_file(folder_ / to_text(name_), read_text_file(copy, SIZE_MAX, "copy of a log"));
-    const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // the new name, too
-    if (folder >= 0) fsync(folder), close(folder);
+    // Makes the new name durable, too.
+    const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+      fsync(folder);
+      close(folder);
+    }
   } catch (const std::exception& error) {
     problem = fmt::format("the rows since the last time are in {} alone and not published: {}", log_.string(),
                           error.what());

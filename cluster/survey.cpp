@@ -22,11 +22,11 @@ constexpr int kSilentPeriods = 3;
 struct Attempt {
   std::string host;
   std::string device, uuid;
-  std::int64_t began_ms = 0;  ///< its first row
+  std::int64_t began_ms = 0;  ///< time of its first row
   double probe_us = 0;
 };
 
-/// What is read of a shard before it is told.
+/// The data read about a shard before it is reported.
 struct Collected {
   std::vector<Attempt> attempts;
   std::vector<std::int64_t> trials_ms;            // when each trial was made
@@ -38,12 +38,13 @@ struct Collected {
 struct Reader {
   const Plan& plan;
   std::map<std::string, int> shard_of = {};  // by workload
-  std::set<std::string> attempts = {};       // all, by their names
+  std::set<std::string> attempts = {};       // names of all
   std::set<std::string> seen = {};           // ids of trials
   std::vector<Collected> shards = {};
 
   Collected& at(int shard) { return shards[static_cast<std::size_t>(shard)]; }
-  /// A log may have rows of other shards, which worked with the same one.
+  /// Returns the shard that a workload belongs to. A log may have rows of other shards that worked with the
+  /// same log.
   Collected& owner(const std::string& workload, Collected& otherwise) {
     const auto planned = shard_of.find(workload);
     return planned == shard_of.end() ? otherwise : at(planned->second);
@@ -85,8 +86,8 @@ void read_verdicts(const Database& log, const PublishedFile& file, Reader& reade
   }
 }
 
-/// Seconds until all items of a shard are done: what is left of their trials at the rate so far, or of their
-/// time.
+/// Returns the seconds until all items of a shard are done: by the remaining trials at the rate so far, or by
+/// the remaining time.
 std::optional<double> left_of(const Plan& plan, const ShardProgress& shard, const Collected& collected) {
   if (shard.state == ShardState::kDone || shard.state == ShardState::kFailed) return 0;
   double trials = 0, seconds = 0;
@@ -104,7 +105,7 @@ std::optional<double> left_of(const Plan& plan, const ShardProgress& shard, cons
   if (by_trials && shard.per_minute > 0) left = trials / shard.per_minute * 60;
   if (!by_time) return left;
   if (collected.trials_ms.empty()) return seconds;
-  // The item at work began when the one before it got its verdict.
+  // The current item began when the previous one got its verdict.
   std::int64_t from_ms = std::ranges::min(collected.trials_ms);
   for (const auto& [workload, verdict] : collected.verdicts)
     from_ms = std::max(from_ms, verdict.created_unix_ms);
@@ -143,7 +144,10 @@ ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int nu
     if (verdict == collected.verdicts.end()) continue;
     ++shard.done;
     const double speedup = verdict->second.speedup_vs_default.value;
-    if (speedup > 0) logs += std::log(speedup), ++ratios;
+    if (speedup > 0) {
+      logs += std::log(speedup);
+      ++ratios;
+    }
   }
   if (ratios > 0) shard.speedup = std::exp(logs / ratios);
   if (!collected.attempts.empty()) {

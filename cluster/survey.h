@@ -1,4 +1,4 @@
-// How far a run on several nodes is, by what its shards have published.
+// The progress of a run on several nodes, by the files that its shards have published.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 namespace lehr::cluster {
 
 enum class ShardState {
-  kWaiting,  ///< nothing of it is published
+  kWaiting,  ///< nothing is published yet
   kRunning,
-  kSilent,  ///< it is not done, and its newest row is older than three periods of publishing
+  kSilent,  ///< not done, and its newest row is older than three periods of publishing
   kDone,
-  kFailed,  ///< it came to its end, with an error
+  kFailed,  ///< it ended with an error
 };
-/// "waiting", "running", ...
+/// Returns "waiting", "running", ...
 std::string_view name_of(ShardState state);
 
-/// One shard, by all that its attempts have published. Times are those that rows have.
+/// One shard, by everything that its attempts have published. Times are those of rows.
 struct ShardProgress {
   int shard = 0;
   ShardState state = ShardState::kWaiting;
-  std::string problem;             ///< of a failed one: what its process said
-  std::string node, device, uuid;  ///< of the newest attempt; uuid: a GPU's, else ""
+  std::string problem;             ///< of a failed one: its process's message
+  std::string node, device, uuid;  ///< of the newest attempt; uuid is a GPU's, else ""
   int attempts = 0;
   std::int64_t trials = 0;   ///< measured since the plan was made, each counted once
-  std::int64_t planned = 0;  ///< trials at most; 0: any number
+  std::int64_t planned = 0;  ///< most trials; 0: no limit
   int done = 0, items = 0;   ///< workloads with a proven verdict, and all
   double per_minute = 0;     ///< trials of the newest attempt; 0: not known
   double speedup = 0;        ///< over the defaults, geometric mean of the verdicts; 0: no verdict yet
   std::optional<double> left_s;
   double silent_s = 0;  ///< since its newest row
-  double probe_us = 0;  ///< the plan's cheapest default on its node; 0: not measured
+  double probe_us = 0;  ///< time of the plan's cheapest default on its node; 0: not measured
   /// That time as a multiple of the median of its device class; 0: not known.
   double slowness = 0;
 };
@@ -61,9 +61,9 @@ void describe(auto& field, Is<ShardProgress> auto& shard) {
 
 struct Survey {
   std::vector<ShardProgress> shards;
-  std::optional<double> left_s;  ///< of the shard that takes longest; nullopt: not known of each
-  std::vector<std::string>
-      notes;  ///< sentences: slow nodes, GPUs that two shards share, files that cannot be read
+  std::optional<double> left_s;  ///< of the shard that takes longest; nullopt: not known for each
+  /// Sentences: slow nodes, GPUs that two shards share, files that cannot be read.
+  std::vector<std::string> notes;
 };
 void describe(auto& field, Is<Survey> auto& survey) {
   field("shards", survey.shards);
@@ -71,8 +71,8 @@ void describe(auto& field, Is<Survey> auto& survey) {
   field("notes", survey.notes);
 }
 
-/// A node is slow whose default takes so many times the median of its device class: times of one kernel in
-/// different runs differed by up to 7 % on a virtual machine.
+/// A node is slow if its default takes this multiple of the median of its device class: times of one kernel
+/// in different runs differed by up to 7 % on a virtual machine.
 inline constexpr double kSlowNode = 1.1;
 
 /// Reads the plan and all logs of a folder. Throws as read_plan().

@@ -7,13 +7,14 @@
 namespace lehr {
 
 inline constexpr const char* kAppliedModel = "model.onnx";
-/// The constants of a network with branches, which each of these refers to.
+/// The constants of a network with branches; both branches refer to them.
 inline constexpr const char* kAppliedConstants = "model.constants";
-/// What `lehr apply --json` printed of it, for `lehr report`. Nothing that loads the folder reads it.
+/// The document that `lehr apply --json` printed, for `lehr report`. A program that loads the folder does not
+/// read it.
 inline constexpr const char* kAppliedDocument = "applied.json";
 inline constexpr const char* kPluginName = "liblehr_onnxruntime.so";
 
-/// Whether `lehr apply` has written a folder.
+/// Whether `lehr apply` has written the folder.
 bool is_applied_folder(const std::string& path);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// What compiles the kernels of a folder: each as it was compiled when it was measured.
+// Compiles the kernels of a folder, each as it was compiled when it was measured.
 #pragma once
 
 #include <map>
@@ -14,26 +14,27 @@
 namespace lehr {
 
 struct CompilerOptions {
-  HostCompilerOptions host;                     ///< each kernel is compiled with the `isa` of its own
-  std::vector<std::string> gpu_libraries = {};  ///< where NVRTC lies besides the loader's own folders
-  const Compiler* tuned = nullptr;              ///< whose kept objects are taken; nullptr: all are compiled
+  HostCompilerOptions host;                     ///< each kernel is compiled with its own `isa`
+  std::vector<std::string> gpu_libraries = {};  ///< where NVRTC is, besides the loader's own folders
+  /// Compiler whose kept objects are taken; nullptr: all kernels are compiled.
+  const Compiler* tuned = nullptr;
 };
 
-/// Compilers, each made when the first kernel needs it.
+/// The compilers. Each is made when the first kernel needs it.
 class FolderCompilers {
  public:
   explicit FolderCompilers(CompilerOptions options) : options_(std::move(options)) {}
 
-  /// Why a kernel cannot be compiled here as it was measured, as the end of a sentence: with another
-  /// compiler, or one that is not here. nullopt: it can.
+  /// Explains, as the end of a sentence, why a kernel cannot be compiled here as it was measured: its
+  /// compiler was another one, or is missing. Returns nullopt if it can.
   std::optional<std::string> why_not(const RebuiltKernel& kernel);
 
-  /// Of a kernel for processors. Throws Error(kEnvironment) where there is no compiler, or it does not know
-  /// what it was measured as.
+  /// Returns the compiler of a kernel for processors. Throws Error(kEnvironment) if it is missing, or it does
+  /// not know the kernel's instruction set.
   HostCompiler& host(const Isa& isa);
-  /// The object file that was kept of a kernel when it was measured; "": none.
+  /// Returns the object file that was kept of a kernel when it was measured; "": none was kept.
   std::string kept_object(const RebuiltKernel& kernel) const;
-  /// Of a kernel for GPUs; nullptr with the reason where there is none.
+  /// Returns the compiler of a kernel for GPUs; nullptr with the reason if it is missing.
   NvrtcCompiler* gpu(const RebuiltKernel& kernel, std::string& reason);
 
   const CompilerOptions& options() const { return options_; }

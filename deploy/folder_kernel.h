@@ -1,4 +1,4 @@
-// A winner as a library has it: its names, its text, what a GPU loads.
+// A winner in the form that a library needs: its names, its text, the code that a GPU loads.
 #pragma once
 
 #include <cstdint>
@@ -24,39 +24,40 @@ namespace lehr {
 struct FolderKernel {
   RebuiltKernel rebuilt;
   std::string name;  ///< deployed_name()
-  // Where it is for a processor:
-  std::vector<std::string> features;  ///< that its functions use: features_of()
-  std::optional<SelfTest> test;       ///< what it has to compute; nullopt: that is not known
-  // Where it is for a GPU:
+  // For a processor:
+  std::vector<std::string> features;  ///< features that its functions use: features_of()
+  std::optional<SelfTest> test;       ///< the results that it must give; nullopt: not known
+  // For a GPU:
   std::string cubin;     ///< compiled from renamed_text()
-  std::string ptx;       ///< for newer ones; "": none but this architecture runs it
-  CudaVersion compiler;  ///< what compiled it
+  std::string ptx;       ///< for newer architectures; "": only this architecture runs it
+  CudaVersion compiler;  ///< version of its compiler
 };
 
-/// Its family, and a hash of all that decides what its function does: its source, and `compiler`, the
-/// identity of what compiles it. A loader takes two libraries of one name for the same one.
+/// Returns its family and a hash of all that decides what its function does: its source, and `compiler`, the
+/// identity of its compiler. A loader takes two libraries with one name for the same one.
 std::string deployed_name(const Source& source, std::string_view compiler);
-/// The source's own text, whose functions are called `name`, `name`_prepack, ..., so that kernels of one
+/// Returns the source's text with its functions called `name`, `name`_prepack, ..., so that kernels of one
 /// family can be linked together.
 std::string renamed_text(const Source& source, const std::string& name);
-/// The names of its functions before, and there; the entry's first.
+/// Returns the old and new names of its functions, the entry's first.
 std::vector<std::pair<std::string, std::string>> renamed_functions(const Source& source,
                                                                    const std::string& name);
-/// The names of its functions there, the entry's first.
+/// Returns the new names of its functions, the entry's first.
 std::vector<std::string> deployed_functions(const Source& source, const std::string& name);
-/// Within the folder.
+/// Returns the source file's path within the folder.
 std::string source_path(const FolderKernel& kernel);
 
-/// Which words of a workload's text need not be said: without them it is the same workload.
+/// Returns the words of a workload's text that may be left out without changing the workload.
 std::string optional_words(const Workload& workload);
-/// Other words that its text may have: shorter ones, "pad=1" and "pad=1x1" for "pad=1x1x1x1", "a=f32" for
-/// "a=f32:row"; and usual values of fields that it leaves out, "alpha=1".
+/// Returns other words that its text may have: shorter ones, "pad=1" and "pad=1x1" for "pad=1x1x1x1", "a=f32"
+/// for "a=f32:row"; and usual values of fields that it leaves out, "alpha=1".
 std::string shorter_words(const Workload& workload);
 
-/// Named, with their features; those for GPUs compiled. All can be (FolderCompilers::why_not()).
+/// Returns kernels with names and features, those for GPUs compiled. All must be possible
+/// (FolderCompilers::why_not()).
 std::vector<FolderKernel> prepared(std::span<const RebuiltKernel> kernels, FolderCompilers& compilers);
 
-/// Of winners that share a kernel (they differ in threads or caches alone) the first.
+/// Returns the first of the winners that share a kernel (they only differ in threads or caches).
 std::vector<std::reference_wrapper<const FolderKernel>> first_of_each_name(
     std::span<const FolderKernel> kernels);
 

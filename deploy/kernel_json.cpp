@@ -34,7 +34,7 @@ json to_json(const ir::TensorMap& map) {
 }
 
 json to_json(const Source& source) {
-  // Names every member, so that a new one does not compile before it is thought of here.
+  // All members are named, so that a new one does not compile until it is considered here.
   const auto& [target, text, entry, all_params, launch, scratch_bytes, most_rows] = source;
   const auto& [grid, block, shared_bytes, parts, further_steps, prepack_parts, cluster, programmatic] =
       launch;

@@ -1,4 +1,4 @@
-// Compiles and links a library, and writes what goes with it.
+// Compiles and links a library, and writes its other files.
 #include "deploy/library.h"
 
 #include <fmt/format.h>
@@ -28,12 +28,12 @@ bool is_function(const FolderKernel& kernel) {
   return kernel.rebuilt.source.target.has(Feature::kHostFunction);
 }
 
-/// The text of a kernel for processors, whose functions begin with the library's name.
+/// Returns the text of a kernel for processors, whose functions begin with the library's name.
 std::string kernel_text(const FolderKernel& kernel, const Library& library) {
   return renamed_text(kernel.rebuilt.source, fmt::format("{}_{}", library.options.name, kernel.name));
 }
 
-/// The binutils, and a folder for what they read and write.
+/// The binutils, with a folder for their files.
 class Tools {
  public:
   explicit Tools(const HostCompilerOptions& options) : options_(options), directory_(options.temp_base) {}
@@ -97,8 +97,8 @@ Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
   return objects;
 }
 
-/// The shared and the static library, of one object: all others together, whose own names are hidden. Groups
-/// of inline functions are dissolved, since two libraries may have the same ones.
+/// Returns the shared and the static library. Both have one object: all others joined, with their own names
+/// hidden. Groups of inline functions are dissolved, since two libraries may have the same ones.
 std::pair<std::string, std::string> linked(const Texts& objects, const Library& library,
                                            const HostCompilerOptions& options) {
   const Tools tools(options);
@@ -183,7 +183,8 @@ std::string manifest_of(const Library& library) {
   return document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// The texts for CMake and Python, which have no other use for the word "kernels" than as the library's name.
+/// Returns a text for CMake or Python with the library's name. In these texts the word "kernels" only stands
+/// for that name.
 std::string named_throughout(std::string_view text, const std::string& name) {
   constexpr std::string_view kName = "kernels";
   std::string result;
@@ -217,7 +218,7 @@ std::vector<FolderFile> library_files(const Library& library, FolderCompilers& c
   const std::string& name = library.options.name;
   const std::string header = with_name(header_text(library), name),
                     code = with_name(code_text(library), name);
-  // The longest text of all, beside the kernels.
+  // The longest text of all, besides the kernels.
   std::future<Texts> runtime = std::async(std::launch::async, [&] {
     HostCompiler for_any(generic(host, "-c"));
     return compiled({{name + ".library.o", header + code}}, for_any);

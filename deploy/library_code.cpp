@@ -1,4 +1,4 @@
-// The code of a library: the runtime, its constant tables and the bodies of its functions.
+// Writes the code of a library: the runtime, its constant tables and the bodies of its functions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 namespace lehr {
 namespace {
 
-// As a string of C: what a quote or a backslash would end or begin is written in digits, three for each byte,
-// so that none goes together with what follows.
+// Returns a C string. Quotes and backslashes are written as three digits per byte, so that none combines with
+// the text after it.
 std::string c_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -37,12 +37,12 @@ std::string listed(const Values& values, Text text) {
   return result;
 }
 
-/// "const T name[] = {...};", or nothing where there are none.
+/// Returns "const T name[] = {...};", or nothing without elements.
 std::string array_text(std::string_view type, const std::string& name, const std::string& elements) {
   return elements.empty() ? "" : fmt::format("const {} {}[] = {{{}}};\n", type, name, elements);
 }
 
-/// Writes one function's tables, and remembers its rows.
+/// Writes one function's tables, and collects its rows.
 class FunctionText {
  public:
   FunctionText(const Library& library, std::size_t number)
@@ -58,13 +58,14 @@ class FunctionText {
     return std::move(arrays_);
   }
 
-  /// Its element of the table.
+  /// Returns its element of the table.
   std::string entry() const {
     const bool on_cpu = function_.target.has(Feature::kHostFunction);
     std::int64_t least = 0, most = 0;
     if (function_.has_rows()) {
       const CallRows rows = call_rows(function_.workload);
-      least = std::max<std::int64_t>(rows.least, 1), most = rows.most;
+      least = std::max<std::int64_t>(rows.least, 1);
+      most = rows.most;
       if (rows.open)
         for (const LibraryRow& row : function_.rows) most = std::max(most, row.members.back().to);
     }
@@ -108,7 +109,7 @@ class FunctionText {
     const auto two = [](const auto& each) {
       return fmt::format("{:.17g}, {:.17g}", each.first, each.second);
     };
-    std::string next;  // what points to the test of the next output
+    std::string next;  // pointer to the test of the next output
     for (std::size_t i = test->outputs.size(); i-- > 0;) {
       const TestedOutput& output = test->outputs[i];
       const std::string own = i == 0 ? suffix : fmt::format("{}_{}", suffix, i);
@@ -247,7 +248,7 @@ class FunctionText {
 
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-  /// Its place among the images: those of a name are there once, the cubin before the PTX.
+  /// Returns its position among the images: images of a name are there once, the cubin before the PTX.
   std::string image_of(const FolderKernel& wanted, bool ptx) const {
     std::size_t index = 0;
     for (const FolderKernel& one : first_of_each_name(library_.kernels)) {
@@ -290,7 +291,7 @@ std::string images_text(const Library& library) {
   return arrays + array_text("Image", "images", images);
 }
 
-/// A hash of all that the kernels are.
+/// Returns a hash of everything about the kernels.
 std::uint64_t content_hash_of(const Library& library) {
   std::uint64_t hash = hash_combine(interface_hash(library), stable_hash(library.options.name));
   for (const FolderKernel& kernel : library.kernels) hash = hash_combine(hash, stable_hash(kernel.name));

@@ -1,4 +1,4 @@
-// Which functions a library has, and what they are called.
+// Decides which functions a library has, and their names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool is_whole(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// A number, or a range of them as "1to2048"; "" for what is neither.
+/// Returns a number, or a range of them as "1to2048"; "" for any other text.
 std::string number_of(std::string_view value) {
   const std::size_t dots = value.find("..");
   if (dots == std::string_view::npos) return is_whole(value) ? std::string(value) : "";
@@ -35,12 +35,12 @@ std::string number_of(std::string_view value) {
   return (least.empty() || is_whole(least)) && is_whole(most) ? fmt::format("{}to{}", least, most) : "";
 }
 
-/// What all kernels of a function compute, whatever the number of rows that they are tuned at.
+/// Returns what all kernels of a function compute, whatever number of rows they were tuned for.
 Workload named_workload(const Workload& workload) {
   return call_rows(workload).open ? with_rows(workload, 1) : workload;
 }
 
-/// The text without what goes without saying, in its shortest words.
+/// Returns the text without optional words, with the shortest words.
 std::vector<std::string> short_words(const Workload& workload) {
   const std::string text = to_text(workload), optional = optional_words(workload),
                     shorter = shorter_words(workload);
@@ -57,7 +57,7 @@ std::vector<std::string> short_words(const Workload& workload) {
   return words;
 }
 
-/// "m512", "b_f32_row_constant", "bias_relu"; "" where a value is neither a number nor plain words.
+/// Returns "m512", "b_f32_row_constant", "bias_relu"; "" if the value is neither a number nor plain words.
 std::string name_of_word(std::string_view word) {
   const std::size_t sign = word.find('=');
   if (sign == std::string_view::npos) return is_plain(word) ? std::string(word) : "";
@@ -73,8 +73,8 @@ std::string name_of_word(std::string_view word) {
   return name;
 }
 
-/// Operator, sizes, types, and digits that tell it from others. Open rows are no size of a function, and its
-/// tensors' types are among the digits.
+/// Returns operator, sizes, types, and digits that distinguish it from others. Open rows are not a size of a
+/// function, and the types of its tensors are part of the digits.
 std::string hashed_name(const Workload& workload, const std::vector<std::string>& words) {
   const bool open = call_rows(workload).open;
   std::string name = words[0];
@@ -116,8 +116,8 @@ std::vector<LibraryTensor> library_tensors(const Workload& workload, bool has_ro
   return tensors;
 }
 
-/// Names that would take the place of a header of C's, of a library that programs link, or of a module or
-/// word of Python's, and prefixes of functions with names such as timer_create.
+/// Names that would conflict with a header of C, a library that programs link, a module or word of Python, or
+/// prefixes of functions such as timer_create.
 constexpr std::string_view kTaken =
     " assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg "
     "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype "
@@ -128,7 +128,7 @@ constexpr std::string_view kTaken =
     "try while with yield collections ctypes functools importlib numpy operator os sys threading types "
     "weakref ";
 
-/// Gives functions the names that LibraryOptions::renamed has for them.
+/// Gives functions their names from LibraryOptions::renamed.
 void rename(std::string_view names, std::vector<LibraryFunction>& functions) {
   if (names.empty()) return;
   for (const std::string_view pair : split(names, ',')) {

@@ -1,4 +1,4 @@
-// The header of a library: what it has in common with others, and a function for each workload.
+// Writes the header of a library: the common part, and a function for each workload.
 #include <fmt/format.h>
 
 #include <algorithm>

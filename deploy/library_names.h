@@ -1,4 +1,4 @@
-// The functions of a library in C, as its header declares and its code defines them: for the name "kernels".
+// Declarations of a library's functions in C, for its header and its code, with the name "kernels".
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 
 namespace lehr {
 
-/// "kernels_status kernels_NAME(kernels_context* context, const float* a, ...)".
+/// Returns "kernels_status kernels_NAME(kernels_context* context, const float* a, ...)".
 std::string declared(const LibraryFunction& function);
-/// The same of what packs its operand, and of how many bytes that takes; the function has packed_tensor().
+/// Return the declarations of the functions that pack its operand, and that return the bytes for it. The
+/// function must have packed_tensor().
 std::string declared_pack(const LibraryFunction& function);
 std::string declared_pack_bytes(const LibraryFunction& function);
-/// A hash of all that the header declares.
+/// Returns a hash of everything that the header declares.
 std::uint64_t interface_hash(const Library& library);
 
 }  // namespace lehr

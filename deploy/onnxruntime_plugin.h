@@ -1,5 +1,5 @@
-// The plug-in that runs a library's kernels in ONNX Runtime (plugin/), installed with the program or compiled
-// from the source that it ships.
+// The plug-in that runs a library's kernels in ONNX Runtime (plugin/): installed with the program, or
+// compiled from its shipped source.
 #pragma once
 
 #include "deploy/folder_files.h"
@@ -7,10 +7,10 @@
 
 namespace lehr {
 
-/// `liblehr_onnxruntime.so`, for any processor of this architecture: the one that was installed with
-/// `program` where there is one of this very text, else by the compiler that `options` name, which makes the
-/// same bytes each time. It needs libc alone, and looks for the exported library beside itself.
-/// Throws Error(kEnvironment) where there is no compiler or it fails.
+/// Returns `liblehr_onnxruntime.so` for any processor of this architecture: the one that was installed with
+/// `program`, if it has this very text, else compiled by the compiler of `options`, which makes the same
+/// bytes each time. It needs only libc, and looks for the exported library beside itself. Throws
+/// Error(kEnvironment) if there is no compiler or it fails.
 FolderFile onnxruntime_plugin(const std::string& program, const HostCompilerOptions& options);
 
 }  // namespace lehr

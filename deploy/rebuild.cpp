@@ -21,11 +21,11 @@ namespace {
 /// Why a winner is not exported.
 struct Refusal {
   std::string reason;             ///< a clause
-  bool remeasuring_helps = true;  ///< its config can still be made and timed
+  bool remeasuring_helps = true;  ///< whether its config can still be made and timed
   bool provisional = false;       ///< Skipped::provisional
 };
 
-/// The kernel of a stored config, if the templates of today still have it.
+/// Returns the kernel of a stored config, if the templates of today still have it.
 std::variant<ir::Kernel, Refusal> lowered(const Workload& workload, const Config& config,
                                           const Limits& limits) {
   try {
@@ -36,8 +36,8 @@ std::variant<ir::Kernel, Refusal> lowered(const Workload& workload, const Config
   }
 }
 
-/// A winner's kernel, made with the facts of its device and held against the hash of what was measured.
-/// Throws Error for a workload that this version does not know.
+/// Returns a winner's kernel, made with the facts of its device and compared with the hash of the measured
+/// one. Throws Error for a workload that this version does not know.
 std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
   const Record& record = winner.record;
   const Workload workload = of_any_call(parse_workload(record.workload));
@@ -52,7 +52,7 @@ std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
   return Refusal{*std::move(another)};
 }
 
-/// The kernel of one member of a range's set.
+/// Returns the kernel of one member of a range's set.
 std::variant<RebuiltKernel, Refusal> member_of(const Winner& range, const RowMember& member,
                                                const Database& log,
                                                const std::map<std::uint64_t, StoredDevice>& devices) {
@@ -69,20 +69,20 @@ std::variant<RebuiltKernel, Refusal> member_of(const Winner& range, const RowMem
   return kernel_of(winner);
 }
 
-/// Whether a kernel computes so many rows of a range's product, and `least` of them.
+/// Whether a kernel computes from `least` to `most` rows of a range's product.
 bool serves(const RebuiltKernel& kernel, const Workload& range, std::int64_t least, std::int64_t most) {
   if (rows_of(kernel.workload) == 0 || with_rows(kernel.workload, 1) != with_rows(range, 1)) return false;
   const std::int64_t rows = kernel.source.most_rows;
   return rows > 0 ? most <= rows : least == most && rows_of(kernel.workload) == most;
 }
 
-/// The same kernel of the same trials' device.
+/// Whether two kernels are the same, with trials on the same device.
 bool is_same(const RebuiltKernel& a, const RebuiltKernel& b) {
   return a.winner.record.device_hash == b.winner.record.device_hash && a.workload == b.workload &&
          hash_of(a.source) == hash_of(b.source);
 }
 
-/// Puts the set of a range's winner and those of its kernels that are not there yet behind the others.
+/// Appends the set of a range's winner, and those of its kernels that are missing.
 std::optional<Refusal> add_set(const Winner& range, const Database& log,
                                const std::map<std::uint64_t, StoredDevice>& devices, RebuiltWinners& result) {
   RebuiltSet set;
@@ -116,8 +116,8 @@ std::optional<Refusal> add_set(const Winner& range, const Database& log,
   return std::nullopt;
 }
 
-/// Kernels that take any number of rows and compute the same on one device become one set. A call goes to the
-/// kernel that was timed with the number of rows nearest to its own, as a ratio.
+/// Joins kernels that take any number of rows and compute the same on one device into one set. A call goes to
+/// the kernel that was timed with the nearest number of rows, by ratio.
 void join_open_sets(RebuiltWinners& winners) {
   std::map<std::pair<std::string, std::uint64_t>, std::vector<RebuiltSet>> groups;
   std::erase_if(winners.sets, [&](RebuiltSet& set) {
@@ -182,7 +182,7 @@ RebuiltWinners rebuild(std::span<const Winner> winners, const Database& log) {
   const std::map<std::uint64_t, StoredDevice> devices = log.devices();
   for (std::size_t i = 0; i < winners.size(); ++i)
     if (!winners[i].rows) attempt(i, [&](const Winner& winner) { return add_kernel(winner, result); });
-  // Behind them, so that what is a winner of its own is not there twice.
+  // Sets come later, so that a kernel that is a winner itself is not added twice.
   for (std::size_t i = 0; i < winners.size(); ++i)
     if (winners[i].rows)
       attempt(i, [&](const Winner& winner) { return add_set(winner, log, devices, result); });

@@ -1,4 +1,4 @@
-// What compiles texts that go into a library or beside one.
+// Compiles texts that go into a library or beside one.
 #pragma once
 
 #include <map>
@@ -9,18 +9,18 @@
 
 namespace lehr {
 
-/// Texts, or what they were compiled to, by their names.
+/// Texts, or the results of compiling them, by their names.
 using Texts = std::map<std::string, std::string>;
 
-/// The shared objects of these texts, by the same names. Throws Error(kEnvironment) where one does not
+/// Returns the shared objects of these texts, by the same names. Throws Error(kEnvironment) if one does not
 /// compile.
 Texts compiled(const Texts& texts, HostCompiler& compiler);
 
-/// `options` with more flags and for another `isa`, and without symbols that nobody asks for, among them the
-/// name of a temporary file.
+/// Returns `options` with more flags and for another `isa`, and without unused symbols such as the name of a
+/// temporary file.
 HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std::string>& flags,
                              const Isa& isa);
-/// The same for shipped texts: for any processor of this architecture.
+/// Returns options for shipped texts: for any processor of this architecture.
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more);
 
 }  // namespace lehr

@@ -10,15 +10,15 @@ namespace lehr {
 namespace {
 
 constexpr std::size_t kMostSamples = 16;
-constexpr double kFullFlops = 1e6;  // beyond, the reference computes some rows only
+constexpr double kFullFlops = 1e6;  // if there are more, the reference only computes some rows
 
-/// The middle of what is drawn for a check, and its spread.
+/// Returns the mean and the spread of the values that are drawn for a check.
 std::pair<double, double> spread_of(const TensorSpec& tensor) {
   const Draw& draw = tensor.draw;
   switch (draw.kind) {
     case Draw::Kind::kNormal:
       return {draw.mean, draw.deviation};
-    case Draw::Kind::kScale:  // self_test_input() is 1.5 in size at most
+    case Draw::Kind::kScale:  // self_test_input() is at most 1.5 in size
       return {draw.deviation * (kMostScaling + kLeastScaling) / 2,
               draw.deviation * (kMostScaling - kLeastScaling) / 3};
     case Draw::Kind::kZeroPoint:
@@ -27,7 +27,8 @@ std::pair<double, double> spread_of(const TensorSpec& tensor) {
   return {};
 }
 
-/// Of at most so many, a number that no tile's height divides: a prime. 0 where it is fixed.
+/// Returns a number of rows below the most of a call, which no tile's height divides: a prime. Returns 0 if
+/// the number is fixed.
 std::int64_t tested_rows(const Workload& workload) {
   constexpr std::int64_t kPrimes[] = {61, 59, 53, 47, 43, 41, 37, 31, 29, 23, 19, 17, 13, 11, 7, 5, 3, 2, 1};
   const CallRows counts = call_rows(workload);
@@ -35,7 +36,7 @@ std::int64_t tested_rows(const Workload& workload) {
   return *std::ranges::find_if(kPrimes, [&](std::int64_t rows) { return rows < counts.most || rows == 1; });
 }
 
-/// By how much the rounding to the output's type may move the largest of the values.
+/// Returns by how much rounding to the output's type may move the largest of the values.
 double rounding_of(DType output, const Reference& reference) {
   double largest = 0;
   for (const float value : reference.values)
@@ -52,9 +53,9 @@ TestedOutput tested_output(DType type, const Reference& reference) {
     if (std::isfinite(bound)) output.tolerance = std::max(output.tolerance, static_cast<double>(bound));
   const std::size_t known = reference.values.size(), count = std::min(known, kMostSamples);
   for (std::size_t i = 0; i < count; ++i) {
-    // The first, the last, and what lies evenly between them.
+    // Takes the first, the last, and values evenly between them.
     const std::size_t at = count == 1 ? 0 : i * (known - 1) / (count - 1);
-    // What a self test compares are numbers.
+    // A self-test only compares finite numbers.
     if (!std::isfinite(reference.values[at]) ||
         (!reference.bounds.empty() && std::isinf(reference.bounds[at])))
       continue;

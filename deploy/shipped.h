@@ -11,16 +11,16 @@ struct ShippedFile {
   std::string_view text;
 };
 
-/// The header and the runtime (C++20, all in one; linked it needs libc alone), the file of find_package(),
-/// the Python module.
+/// Returns the header and the runtime (C++20, in one text; it only needs libc when linked), the file for
+/// find_package(), and the Python module.
 std::span<const ShippedFile> shipped_files();
-/// One of them. CHECKs that it is there.
+/// Returns one of them. CHECKs that it exists.
 std::string_view shipped_text(std::string_view path);
 
-/// The plug-in for ONNX Runtime. It goes into no library.
+/// Returns the plug-in for ONNX Runtime, which is not part of any library.
 std::string_view shipped_plugin();
-/// Below the folder in which the program's own is: where the plug-in lies compiled, if it was installed with
-/// it.
+/// Returns the compiled plug-in's folder, relative to the folder above the program's own, if it was installed
+/// with it.
 std::string_view prebuilt_plugin_folder();
 
 }  // namespace lehr

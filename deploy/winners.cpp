@@ -20,7 +20,7 @@ std::int64_t trials_of(const TaskStats& task) {
   return trials;
 }
 
-/// Those of a range's kernels.
+/// Returns the number of trials of a range's kernels.
 std::int64_t trials_of_range(const Workload& range, const std::string& device, const DatabaseStats& stats) {
   const Workload kernels = kernels_of(range);
   std::int64_t trials = 0;
@@ -32,7 +32,7 @@ std::int64_t trials_of_range(const Workload& range, const std::string& device, c
   return trials;
 }
 
-/// Of a range: its newest verdict with its set. nullopt: there is none.
+/// Returns a range's newest verdict with its set; nullopt if there is no such verdict.
 std::optional<Winner> range_winner(const Database& database, const RecordFilter& task,
                                    const std::vector<StoredVerdict>& verdicts) {
   if (verdicts.empty()) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<Winner> range_winner(const Database& database, const RecordFilter&
   return winner;
 }
 
-/// Of one kernel.
+/// Returns the winner of one kernel.
 std::optional<Winner> kernel_winner(const Database& database, const RecordFilter& exact,
                                     const std::vector<StoredVerdict>& verdicts) {
   std::optional<KnownBest> best = known_best(database, exact, verdicts);
@@ -59,7 +59,7 @@ std::optional<Winner> kernel_winner(const Database& database, const RecordFilter
   return winner;
 }
 
-/// Whether it is but the best trial of one of the kernels that the set of another winner was chosen from.
+/// Whether it is only the best trial of one of the kernels that another winner's set was chosen from.
 bool is_of_a_set(const Winner& winner, const std::vector<Winner>& all) {
   const std::optional<Workload> workload = read_workload(winner.record.workload);
   if (winner.contested || !workload || rows_of(*workload) == 0) return false;

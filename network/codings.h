@@ -1,4 +1,4 @@
-// How the operands of a quantized operator stand for reals: scales and zero points, read from the graph.
+// Quantization parameters of a quantized operator's operands: scales and zero points, read from the graph.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,10 +14,10 @@
 
 namespace lehr {
 
-/// Scales and zero points of channels, at most.
+/// Most channels that may have scales and zero points of their own.
 inline constexpr std::int64_t kMostChannels = 65536;
 
-/// Thrown where a graph says what is not served.
+/// Thrown for a graph that cannot be served.
 struct Refused {
   std::string reason;  ///< a clause
 };
@@ -28,29 +28,30 @@ template <typename... Args>
 }
 
 struct Coded {
-  std::string_view value;  ///< of whole numbers
+  std::string_view value;  ///< name of the quantized value
   Coding coding;
-  std::optional<std::size_t> node;  ///< the DequantizeLinear
+  std::optional<std::size_t> node;  ///< the DequantizeLinear, if there is one
 };
 
 bool is_8_bit(OnnxType type);
 
-/// Reads scales and zero points. Throws Refused for what is not served.
+/// Reads scales and zero points. Throws Refused if they cannot be served.
 class Codings {
  public:
   explicit Codings(const OpenGraph& graph) : graph_(graph) {}
 
-  /// Returns the coding of `type`, with the names of its scale and zero point; "" for no zero point.
+  /// Returns the quantization parameters of a type, given the names of its scale and zero point; "" for no
+  /// zero point.
   Coding read(OnnxType type, std::string_view scale, std::string_view zero, std::int64_t axis) const;
-  /// Returns the coding of a QuantizeLinear or DequantizeLinear; `value` is its value of whole numbers.
+  /// Returns the parameters of a QuantizeLinear or DequantizeLinear; `value` is its quantized value.
   Coding of_node(const OnnxNode& node, std::string_view value) const;
-  /// Returns what makes a value of f32 from whole numbers; nullopt if something else makes it.
+  /// Returns the quantized value that a value of f32 is dequantized from; nullopt if something else makes it.
   std::optional<Coded> dequantized(std::string_view value) const;
-  /// Reads three inputs of an operator that has them: whole numbers, scale, zero point.
+  /// Reads three inputs of an operator: quantized value, scale, zero point.
   Coded of_inputs(const OnnxNode& node, std::size_t first, std::int64_t axis) const;
 
  private:
-  /// Returns a constant of a type with one element for each channel at most; nullptr for another value.
+  /// Returns a constant of a type with at most one element per channel; nullptr for another value.
   const OnnxTensor* few(std::string_view name, OnnxType type) const;
 
   const OpenGraph& graph_;

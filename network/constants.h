@@ -1,4 +1,4 @@
-// Elements of constants, those in files of their own among them.
+// Elements of constants, including those in files of their own.
 #pragma once
 
 #include <filesystem>
@@ -13,26 +13,26 @@
 
 namespace lehr {
 
-/// The file of an external tensor, symbolic links followed. Throws Error(kUser), one sentence, unless it lies
-/// below the model's folder or, where the model is a link, below the folder of what that leads to, is a file,
-/// and has all of the tensor's elements.
+/// Returns the file of an external tensor, with symbolic links followed. Throws Error(kUser) with one
+/// sentence if it is not a file, lacks elements of the tensor, or lies elsewhere than below the model's
+/// folder or, if the model is a link, below the folder of the link's target.
 std::filesystem::path external_file(const OnnxModel& model, const OnnxTensor& tensor);
 
-/// Files by their places below a model's folder: where they really lie.
+/// The files' real paths, by their paths relative to a model's folder.
 using ExternalFiles = std::map<std::string, std::filesystem::path>;
-/// Adds a tensor's. Throws as external_file().
+/// Adds the file of a tensor. Throws as external_file().
 void add_external(const OnnxModel& model, const OnnxTensor& tensor, ExternalFiles& files);
-/// All that a model has. Throws as external_file().
+/// Returns all external files of a model. Throws as external_file().
 ExternalFiles external_files(const OnnxModel& model);
 
-/// All elements of a constant of f32. Throws Error(kUser) where it is of another type, its bytes are not as
-/// many as its shape says, or its file cannot be read.
+/// Returns all elements of a constant of f32. Throws Error(kUser) if it has another type, its bytes do not
+/// fit its shape, or its file cannot be read.
 std::vector<float> f32_elements(const OnnxModel& model, const OnnxTensor& tensor);
 
-/// All elements of a constant of 8 bits, s32, s64 or bool; the same.
+/// Returns all elements of a constant of 8 bits, s32, s64 or bool. Throws as f32_elements().
 std::vector<std::int64_t> whole_elements(const OnnxModel& model, const OnnxTensor& tensor);
 
-/// Whether a node computes nothing: its one output is its first input, perhaps in another shape.
+/// Whether a node computes nothing: its only output is its first input, perhaps in another shape.
 bool only_reshapes(const OnnxNode& node);
 
 /// The constants of a model by the names of values.
@@ -43,17 +43,17 @@ class Constants {
 
   const OnnxModel& model() const { return model_; }
   const GraphShapes& shapes() const { return shapes_; }
-  /// The tensor with a value's elements, in another shape where nodes have given it one; nullptr: the file
-  /// has none.
+  /// Returns the tensor with a value's elements, whose shape may differ if nodes have changed it; nullptr if
+  /// the file has none.
   const OnnxTensor* find(std::string_view value) const;
-  /// The elements of a value that is a constant of f32, or one that nodes have given another shape. Throws
-  /// Error(kUser), one sentence, for others.
+  /// Returns the elements of a value that is a constant of f32, or one that nodes have reshaped. Throws
+  /// Error(kUser) with one sentence for other values.
   std::vector<double> elements(std::string_view value) const;
 
  private:
   const OnnxModel& model_;
   const GraphShapes& shapes_;
-  /// Of values that are others in another shape: those.
+  /// Reshaped values, with the values that they are made from.
   std::unordered_map<std::string_view, std::string_view> reshaped_;
 };
 

@@ -34,7 +34,7 @@ double gelu_erf(double x) {
 
 using Functions = std::vector<Piecewise>;
 
-// All inputs joined, the first two first.
+// Joins all inputs, beginning with the first two.
 std::optional<Piecewise> joined(const Functions& in,
                                 std::optional<Piecewise> (*join)(const Piecewise&, const Piecewise&)) {
   if (in.empty()) return std::nullopt;
@@ -43,14 +43,14 @@ std::optional<Piecewise> joined(const Functions& in,
   return result;
 }
 
-// min(max(f, low), high)
+// Returns min(max(f, low), high).
 std::optional<Piecewise> clipped(const std::optional<Piecewise>& f, const Piecewise& low,
                                  const Piecewise& high) {
   const auto above = f ? larger(*f, low) : f;
   return above ? smaller(*above, high) : above;
 }
 
-// clip(alpha f + beta, 0, 1)
+// Returns clip(alpha f + beta, 0, 1).
 std::optional<Piecewise> hard_sigmoid(const Piecewise& f, double alpha, double beta) {
   const auto scaled = product(f, constant_function(alpha));
   return clipped(scaled ? sum(*scaled, constant_function(beta)) : scaled, constant_function(0),
@@ -68,8 +68,8 @@ std::optional<Piecewise> hard_swish(const Piecewise& f) {
   return gate ? product(f, *gate) : gate;
 }
 
-// Its bounds were attributes once. One that is left out is the largest number of the type, as the operator's
-// definition says: infinity does not stay.
+// Clips. The bounds were attributes in older opsets. A missing bound is the largest number of the type, as
+// the operator is defined: infinity is clipped, too.
 std::optional<Piecewise> clip(const OnnxNode& node, const std::vector<std::optional<Piecewise>>& in) {
   if (in.empty() || in.size() > 3 || !in[0]) return std::nullopt;
   const auto bound = [&](std::size_t i, std::string_view name, float otherwise) {
@@ -79,8 +79,8 @@ std::optional<Piecewise> clip(const OnnxNode& node, const std::vector<std::optio
   return low && high ? clipped(in[0], *low, *high) : std::nullopt;
 }
 
-// What one node makes of such functions; nullopt where it is none of them. `in` has no value for an input
-// that is left out.
+// Returns the function that one node computes from such functions; nullopt if it is not piecewise polynomial.
+// `in` has no value for an input that is left out.
 std::optional<Piecewise> piecewise(const OnnxNode& node, const std::vector<std::optional<Piecewise>>& in) {
   const std::string_view op = node.op;
   if (op == "Clip") return clip(node, in);
@@ -110,7 +110,7 @@ std::optional<Piecewise> piecewise(const OnnxNode& node, const std::vector<std::
   return std::nullopt;
 }
 
-// What one node without breakpoints makes of numbers; nullopt for an operator that is not of this kind.
+// Returns the result of one node without breakpoints for given numbers; nullopt for another operator.
 std::optional<double> computed(const OnnxNode& node, const std::vector<double>& in) {
   const std::string_view op = node.op;
   const auto is = [&](std::string_view name, std::size_t count) { return op == name && in.size() == count; };
@@ -131,7 +131,7 @@ std::optional<double> computed(const OnnxNode& node, const std::vector<double>& 
   return std::nullopt;
 }
 
-// The step of the vocabulary that such a function is. One-sided bounds have none.
+// Returns the step of the vocabulary that computes the function. One-sided bounds have no step.
 std::optional<EpilogueStep> step_of(const Piecewise& function) {
   const Piecewise x = identity_function(), zero = constant_function(0);
   const auto is = [&](const std::optional<Piecewise>& wanted) {
@@ -142,7 +142,7 @@ std::optional<EpilogueStep> step_of(const Piecewise& function) {
   if (is(hard_swish(x))) return EpilogueStep{.op = EpilogueOp::kHardSwish};
   const auto as_float = [](double value) { return static_cast<float>(value); };
   const float slope = as_float(function.front().c[1]);
-  // The verdict of equality takes a rounded slope for the exact one.
+  // is_same() takes a rounded slope for the exact one.
   if (slope > 0 && slope < 1 && is(leaky_relu(x, slope)))
     return EpilogueStep{.op = EpilogueOp::kLeakyRelu, .numbers = {slope}};
   const float low = as_float(function.front().c[0]), high = as_float(function.back().c[0]);
@@ -152,13 +152,13 @@ std::optional<EpilogueStep> step_of(const Piecewise& function) {
   return std::nullopt;
 }
 
-// What a smooth function of the vocabulary is, and how far from it f32 may be: 1 - 1 is what GELU's tail is
-// made of, all others are exact relative to their value. Below the smallest normal numbers nothing is told
-// apart.
+// A smooth function of the vocabulary, and the error that f32 may have. GELU's tail is made from 1 - 1, so
+// its error depends on the argument. The others are exact relative to their value. Values below the smallest
+// normal number are not distinguished.
 struct Smooth {
   EpilogueOp op;
   double (*value)(double);
-  double of_argument;  // of the error
+  double of_argument;  // error per unit of the argument
 };
 constexpr double kOfValue = 1e-6, kOfNothing = 32.0 * FLT_MIN;
 constexpr Smooth kSmooth[] = {{EpilogueOp::kGeluErf, gelu_erf, 0x1p-22},
@@ -176,8 +176,8 @@ bool is_near(double value, double x, const Smooth& smooth) {
   return std::abs(value - wanted) <= kOfValue * std::abs(wanted) + of_argument + kOfNothing;
 }
 
-// Where smooth functions are compared: where those of the vocabulary differ from each other, at tiny and huge
-// numbers, and where the group's own constants may show.
+// Returns the points where smooth functions are compared: where functions of the vocabulary differ from each
+// other, tiny and huge numbers, and points near the group's own constants.
 std::vector<double> points_for(const std::vector<double>& constants) {
   std::vector<double> points = {0, INFINITY};
   for (const double each : {1e-30, 1e-12, 1e-8, 1e-6, 1e-4, 1e-2, 0.125, 0.5,   1.0, 1.75, 2.5, 3.0,
@@ -198,14 +198,14 @@ class Group {
     for (const std::size_t reader : readers_of(value)) waiting_.insert(reader);
   }
 
-  /// Takes nodes one after the other until they are a function of the vocabulary.
+  /// Takes nodes one after the other until they compute a function of the vocabulary.
   std::optional<FoundStep> grow() {
     while (!waiting_.empty() && nodes_.size() < kMostNodes) {
       const std::size_t next = *waiting_.begin();
       waiting_.erase(waiting_.begin());
       if (!take(next)) return std::nullopt;
       if (open_.size() != 1) continue;
-      // All but one value are read within the group alone.
+      // All but one value are read only within the group.
       const std::string_view output = *open_.begin();
       const std::optional<Piecewise>& function = values_.at(output);
       if (const std::optional<EpilogueStep> step = function ? step_of(*function) : smooth_step(output))
@@ -226,7 +226,7 @@ class Group {
     const OnnxNode& node = model_.nodes[index];
     if (!node.domain.empty() || node.outputs.size() != 1) return false;
     std::vector<std::optional<Piecewise>> inputs;
-    bool smooth = true;  // none of the inputs has a breakpoint
+    bool smooth = true;  // whether no input has a breakpoint
     for (const std::string_view input : node.inputs) {
       const auto known = values_.find(input);
       const auto constant = known == values_.end() ? scalar(input) : std::nullopt;
@@ -248,7 +248,7 @@ class Group {
     return true;
   }
 
-  // The one element of a constant that leaves the shape of the value as it is.
+  // Returns the only element of a constant that does not change the value's shape.
   std::optional<double> scalar(std::string_view name) const {
     const OnnxTensor* const tensor = shapes_.of(name).constant;
     const auto& shape = shapes_.of(begin_).shape;
@@ -259,7 +259,7 @@ class Group {
     return std::nullopt;
   }
 
-  // What the nodes make of one number, each result rounded as an engine's is.
+  // Returns the nodes' result for one number, each step rounded as an engine rounds it.
   double at(double x, std::string_view output) const {
     std::unordered_map<std::string_view, double> values = {{begin_, static_cast<float>(x)}};
     for (const std::size_t index : nodes_) {
@@ -283,7 +283,7 @@ class Group {
     return std::nullopt;
   }
 
-  // What only nodes of the group read goes no further.
+  // Closes values that only nodes of the group read.
   void close(const OnnxNode& node) {
     for (const std::string_view input : node.inputs)
       if (open_.contains(input) && std::ranges::all_of(readers_of(input), [&](std::size_t reader) {
@@ -296,10 +296,10 @@ class Group {
   const GraphShapes& shapes_;
   const Readers& readers_;
   const std::string_view begin_;
-  /// Without breakpoints where it is no piecewise function.
+  /// Functions of values; nullopt if one is not piecewise polynomial.
   std::unordered_map<std::string_view, std::optional<Piecewise>> values_;
   std::vector<double> constants_;
-  std::set<std::string_view> open_;  ///< values that somebody outside of the group may read
+  std::set<std::string_view> open_;  ///< values that nodes outside of the group may read
   std::set<std::size_t> waiting_;    ///< readers of the group's values
   std::vector<std::size_t> nodes_;
 };

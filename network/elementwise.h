@@ -1,5 +1,5 @@
-// What a few element-wise nodes compute together, whatever they are called: exporters write SiLU, GELU and
-// their like as different nodes, and what they mean is found by computing them.
+// Finds what a few element-wise nodes compute together, whatever their operators: exporters write SiLU, GELU
+// and similar functions as different nodes, so their function is found by computing them.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,21 @@
 
 namespace lehr {
 
-/// Which nodes read a value, each as often as it reads it; the graph's outputs and subgraphs as a number
-/// beyond all nodes.
+/// The nodes that read a value, each as often as it reads it. A number beyond all nodes stands for the
+/// graph's outputs and for subgraphs.
 using Readers = std::unordered_map<std::string_view, std::vector<std::size_t>>;
 Readers readers_of(const OnnxModel& model);
 
-/// A step of an epilogue, and the nodes that compute it.
+/// A step of an epilogue, with the nodes that compute it.
 struct FoundStep {
   EpilogueStep step;
   std::vector<std::size_t> nodes;  ///< ascending
-  std::string_view output;         ///< the value that the last one makes
+  std::string_view output;         ///< the value that the last node makes
 };
 
-/// The smallest group of nodes that begins at `value` and ends in one value, reads else nothing but single
-/// constants, and computes a function of the vocabulary (workload/epilogue.h). nullopt where there is none.
+/// Returns the smallest group of nodes that begins at `value`, ends in one value, otherwise reads only single
+/// constants, and computes a function of the vocabulary (workload/epilogue.h). Returns nullopt if there is
+/// none.
 std::optional<FoundStep> function_of_value(const OnnxModel& model, const GraphShapes& shapes,
                                            const Readers& readers, std::string_view value);
 

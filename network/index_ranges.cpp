@@ -9,7 +9,7 @@
 namespace lehr {
 namespace {
 
-/// What a value has to lie within.
+/// Bounds that a value must lie within.
 struct Range {
   double low = -INFINITY, high = INFINITY;
 };
@@ -18,7 +18,8 @@ Range both(Range a, Range b) {
   return {std::max(a.low, b.low), std::min(a.high, b.high)};
 }
 
-/// An input that counts elements of another one along an axis: `axis` where the node has no such attribute.
+/// An input that indexes elements of another one along an axis. `axis` is the default for a node without that
+/// attribute.
 struct Index {
   std::string_view op;
   std::size_t index, table;
@@ -31,7 +32,7 @@ constexpr Index kIndices[] = {{"Gather", 1, 0, 0},
                               {"EmbedLayerNormalization", 0, 2, 0},
                               {"EmbedLayerNormalization", 1, 4, 0},
                               {"EmbedLayerNormalization", 8, 3, 0}};
-/// An input that is a number of elements or of copies: small, and not none.
+/// An input that is a number of elements or copies: small, and above 0.
 struct Size {
   std::string_view op;
   std::size_t input;
@@ -39,7 +40,7 @@ struct Size {
 constexpr Size kSizes[] = {{"TopK", 1}, {"Expand", 1}, {"Tile", 1}, {"ConstantOfShape", 0}};
 constexpr Range kSize = {1, 2};
 
-/// Operators that give the elements of their first input, or some of them.
+/// Operators whose output has the elements of their first input, or some of them.
 constexpr std::string_view kMoving[] = {"Identity",  "Reshape",        "Squeeze", "Unsqueeze", "Flatten",
                                         "Transpose", "Slice",          "Expand",  "Tile",      "Split",
                                         "Gather",    "GatherElements", "Pad",     "Floor",     "ReduceMax",
@@ -52,7 +53,7 @@ class Walk {
       for (const std::string_view output : node.outputs) makers_[output] = &node;
   }
 
-  /// From the last node to the first: what reads a value comes before what makes it.
+  /// Runs from the last node to the first: readers of a value come before its maker.
   std::unordered_map<std::string_view, Range> run() {
     for (std::size_t i = model_.nodes.size(); i-- > 0;) {
       const OnnxNode& node = model_.nodes[i];
@@ -89,13 +90,13 @@ class Walk {
     for (const Size& each : kSizes)
       if (node.op == each.op) need(node.input(each.input), kSize);
     if (node.op != "GatherND" && node.op != "ScatterND") return;
-    // An index has several elements, one for each of the first dimensions.
+    // An index has several elements, one per leading dimension.
     const std::int64_t first = node.whole("batch_dims", 0);
     for (std::int64_t i = 0; i < size_of(node.input(1), -1).value_or(0) && i < 8; ++i)
       within(1, size_of(node.input(0), first + i));
   }
 
-  /// Between which numbers the elements of a short constant lie.
+  /// Returns the bounds of the elements of a short constant.
   std::optional<Range> constant(std::string_view name) const {
     constexpr std::int64_t kMost = 4096;
     const OnnxTensor* const tensor = shapes_.of(name).constant;
@@ -108,13 +109,13 @@ class Walk {
     if (const auto wholes = wholes_of(*tensor, kMost)) return between(*wholes);
     return std::nullopt;
   }
-  /// The one number that a constant is.
+  /// Returns the number of a constant that has only one.
   std::optional<double> number(std::string_view name) const {
     const std::optional<Range> range = constant(name);
     return range && range->low == range->high ? std::optional(range->low) : std::nullopt;
   }
 
-  /// What the inputs of a node need so that its output is within `range`.
+  /// Passes the bounds of a node's output on to its inputs.
   void pass(const OnnxNode& node, Range range) {
     const std::string_view op = node.op, x = node.input(0), y = node.input(1);
     if (std::ranges::find(kMoving, op) != std::end(kMoving)) return need(x, range);
@@ -134,7 +135,7 @@ class Walk {
     return node.whole("to", 0) == static_cast<std::int64_t>(OnnxType::kBool);
   }
 
-  /// A bound that a node keeps by itself is not asked for.
+  /// Removes a bound that the node itself ensures.
   static Range unclipped(Range range, std::optional<double> low, std::optional<double> high) {
     if (low && *low >= range.low) range.low = -INFINITY;
     if (high && *high <= range.high) range.high = INFINITY;
@@ -154,14 +155,14 @@ class Walk {
     if (terms > 0) need(x, {range.low / terms, range.high / terms});
   }
 
-  /// Of two choices from one input (`ids < 0 ? ids + n : ids`) the plain one decides.
+  /// If both choices come from one input (`ids < 0 ? ids + n : ids`), the plain one decides.
   void pass_where(const OnnxNode& node, Range range) {
     const std::string_view one = origin(node.input(1)), other = origin(node.input(2));
     if (!one.empty() || other.empty()) need(node.input(1), range);
     if (!other.empty() || one.empty()) need(node.input(2), range);
   }
 
-  /// The input whose elements a value has; "" where something is computed of them.
+  /// Returns the input whose elements a value has; "" if something is computed from them.
   std::string_view origin(std::string_view value) const {
     for (auto maker = makers_.find(value); maker != makers_.end(); maker = makers_.find(value)) {
       const OnnxNode& node = *maker->second;
@@ -215,7 +216,7 @@ class Walk {
   std::unordered_map<std::string_view, Range> needs_;
 };
 
-/// The whole numbers of a range that are drawn from, those from 0 on if there are any.
+/// Returns the integers of a range that inputs are drawn from: those from 0 on, if there are any.
 std::optional<std::pair<std::int64_t, std::int64_t>> wholes_in(Range range) {
   constexpr double kMost = 0x1p31, kUsual = 7;  // where nothing bounds them
   if (range.low == -INFINITY && range.high == INFINITY) return std::nullopt;

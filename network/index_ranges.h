@@ -1,5 +1,5 @@
-// Which whole numbers a model's inputs may be: token ids, types and positions index tables, and beyond a
-// table an engine refuses to run.
+// Which integers a model's inputs may be. Token ids, types and positions index tables, and beyond a table an
+// engine refuses to run.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace lehr {
 
-/// Of each input that is an index (or a size), by itself or through what element-wise nodes make of it, the
-/// least and the greatest number with which every table has an element. Negative ones, which count from a
-/// table's end, only where nothing else is left. Subgraphs are not read.
+/// Returns the least and the greatest number for each input that is an index (or a size), directly or through
+/// element-wise nodes: with any of these, every table has an element. Negative numbers, which count from a
+/// table's end, are included only if no others are possible. Subgraphs are not read.
 std::map<std::string, std::pair<std::int64_t, std::int64_t>> index_ranges(const OnnxModel& model,
                                                                           const GraphShapes& shapes);
 

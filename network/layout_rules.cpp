@@ -1,4 +1,4 @@
-// Operators that move elements, and the shapes that they are moved to.
+// Operators that move elements, and the rules for their output shapes.
 #include <algorithm>
 #include <numeric>
 
@@ -25,7 +25,7 @@ void reshape(ShapeSite& site) {
   if (const OnnxAttribute* const old = site.node.attribute("shape"))
     wanted = Shape(old->wholes.begin(), old->wholes.end());
   if (!wanted) {
-    // How many dimensions there are is known all the same.
+    // The number of dimensions is known all the same.
     const auto& list = site.in(1).shape;
     if (list && list->size() == 1 && (*list)[0] && *(*list)[0] >= 0 && *(*list)[0] <= std::int64_t{kMostDims})
       site.outputs[0].shape = Shape(static_cast<std::size_t>(*(*list)[0]));
@@ -36,7 +36,10 @@ void reshape(ShapeSite& site) {
   for (std::size_t i = 0; i < wanted->size(); ++i) {
     Dim& dim = (*wanted)[i];
     if (dim == 0 && site.node.whole("allowzero", 0) == 0) dim = from && i < from->size() ? (*from)[i] : Dim();
-    if (dim == -1) dim.reset(), open = i;
+    if (dim == -1) {
+      dim.reset();
+      open = i;
+    }
   }
   const Dim all = from ? product(*from, 0, from->size()) : Dim();
   if (open && all) {
@@ -116,7 +119,7 @@ void split(ShapeSite& site) {
     if (sizes && i < sizes->size()) {
       part[*axis] = (*sizes)[i];
     } else if (!sizes && !site.has(1) && whole) {
-      // Equal parts, the last one smaller where that does not go.
+      // Splits equally. The last part is smaller if that is not possible.
       const std::int64_t each = (*whole + parts - 1) / parts;
       part[*axis] = std::clamp<std::int64_t>(*whole - each * static_cast<std::int64_t>(i), 0, each);
     }
@@ -161,7 +164,7 @@ void slice(ShapeSite& site) {
     result[*axis] = part.count;
     if (!elements) continue;
     Taken& along = (*elements)[*axis];
-    // Of one element the step, which may be any number, leads nowhere.
+    // With one element the step, which may be any number, must not move the axis.
     along = {along.begin + part.begin * along.step, part.count > 1 ? part.step * along.step : 0, part.count};
   }
   site.outputs[0].shape = result;

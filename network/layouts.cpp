@@ -12,7 +12,7 @@
 namespace lehr {
 namespace {
 
-/// Inputs that may be images: the first of them, and how far apart they are; 0: there is one.
+/// Inputs that may be images: the first one, and the distance between them; 0: there is only one.
 struct ImageInputs {
   std::size_t first = 0, step = 0;
 };
@@ -22,7 +22,7 @@ struct LastRow {
   ImageInputs images = {};
   bool has_axis = false, states_layout = false;
 };
-/// Operators that compute element by element, or join channels. Operators of com.microsoft are those of
+/// Operators that compute element by element, or join channels. Operators of com.microsoft are documented in
 /// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md.
 constexpr LastRow kLastRows[] = {
     {"Relu", ""},
@@ -58,7 +58,8 @@ bool is_depthwise(const Workload& workload) {
   return images && images->groups > 1 && !sums_of(workload).of_matrices;
 }
 
-/// Sets of values, by one of each: which are joined by convolutions and what carries images.
+/// Sets of values, each named by one member: values are in one set if convolutions or nodes that carry images
+/// connect them.
 class Runs {
  public:
   void join(std::string_view one, std::string_view other) { above_[root(one)] = root(other); }
@@ -74,7 +75,7 @@ class Runs {
   std::unordered_map<std::string_view, std::string_view> above_;
 };
 
-/// The convolutions of f32 in whose run one is depthwise.
+/// Returns the convolutions of f32 that have a depthwise convolution in their run.
 std::unordered_set<const NetworkPlace*> near_depthwise(const OnnxModel& model, const GraphShapes& shapes,
                                                        const NetworkPlaces& places) {
   Runs runs;
@@ -125,7 +126,7 @@ bool lies_alike(const GraphShapes& shapes, std::string_view value) {
 
 namespace {
 
-/// Whether each input that may be an image is one of `rank` dimensions, or one number that goes with all.
+/// Whether each input that may be an image has `rank` dimensions, or is one number that is broadcast.
 bool find_images(const OnnxNode& node, const GraphShapes& shapes, const ImageInputs& inputs, std::size_t rank,
                  std::vector<bool>& images) {
   images.assign(node.inputs.size(), false);

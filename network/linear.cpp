@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-/// The value that the node computes with, beside the one that comes from `made`.
+/// Returns the node's other input than `made`.
 std::string_view other_input(const OnnxNode& node, std::string_view made) {
   return node.input(0) == made ? node.input(1) : node.input(0);
 }
@@ -34,8 +34,8 @@ ScaleShift normalization_of(const Constants& constants, const OnnxNode& node, st
   return result;
 }
 
-/// What a node does to the value `made`, which is one of its inputs, by a constant: one number for all
-/// channels or one for each.
+/// Returns what a node does with a constant to its input `made`: with one number for all channels, or one per
+/// channel.
 ScaleShift scale_shift_of_node(const Constants& constants, const OnnxNode& node, std::string_view made,
                                std::size_t channels) {
   if (node.op == "BatchNormalization") return normalization_of(constants, node, channels);
@@ -48,7 +48,7 @@ ScaleShift scale_shift_of_node(const Constants& constants, const OnnxNode& node,
   return {std::vector<double>(channels, 1), values};
 }
 
-/// Whether the elements are at hand: of f32, and in the model's own file.
+/// Whether the elements can be read: they are of f32, and in the model's own file.
 bool is_at_hand(const Constants& constants, std::string_view value) {
   const OnnxTensor* const tensor = constants.find(value);
   return tensor != nullptr && !tensor->external && tensor->type == OnnxType::kF32;

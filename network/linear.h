@@ -1,5 +1,4 @@
-// What nodes that are linear for each channel do to what a convolution or product makes: a normalization, a
-// factor, a summand.
+// Nodes after a convolution or product that are linear per channel: a normalization, a factor, a summand.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +10,32 @@
 
 namespace lehr {
 
-/// The elements of a constant of f32, one for each channel. Throws Error(kUser), the reason as one sentence,
-/// where it is none that the file has.
+/// Returns the elements of a constant of f32, one per channel. Throws Error(kUser), with the reason as one
+/// sentence, if the value is not such a constant of the file.
 std::vector<double> channel_elements(const Constants& constants, std::string_view name, std::size_t channels);
 
-/// Of each channel.
+/// A scale and a shift per channel.
 struct ScaleShift {
   std::vector<double> scale, shift;
-  std::vector<double> peak = {};  ///< the largest that the shift was on the way, in what the last node makes
+  /// Largest magnitude of the shift on the way, in units of the last node's output.
+  std::vector<double> peak = {};
 };
-/// Nothing is done so far.
+/// Returns scales of 1 and shifts of 0.
 ScaleShift unscaled(std::size_t channels);
 
-/// Numbers on the way beyond this, or below its reciprocal, may be too large or too small for f32 between two
-/// nodes, as products with what is computed: sums and saturated values would end elsewhere.
+/// A factor beyond this, or below its reciprocal, may overflow or underflow f32 between two nodes when it is
+/// multiplied with computed values. Sums and saturated values would then differ.
 inline constexpr double kLargestFactor = 0x1p64;
 
-/// Works a node into what is done before it: what it does by constants to the value `made`, one of its
-/// inputs. Throws as channel_elements(), and where f32 does not hold what is made.
+/// Works a node into `all`: its operation with constants on its input `made`. Throws as channel_elements(),
+/// and if f32 cannot hold the result.
 void work_in(const Constants& constants, const OnnxNode& node, std::string_view made, ScaleShift& all);
 
-/// Whether a constant can be worked into others: its elements are finite. Those that are not in the model's
-/// own file, or not of f32, are not looked at and pass; work_in() does.
+/// Whether a constant can be folded into others: its elements are finite. Constants of another type, or
+/// outside of the model's own file, are not read and pass here; work_in() reads them.
 bool is_foldable(const Constants& constants, std::string_view value);
-/// The same of a node's work on the value `made`, of so many channels. A quotient by 0 cannot, nor can a
-/// variance below 0, nor what other nodes make.
+/// Whether a node's operation on its input `made`, with this many channels, can be folded. It cannot with a
+/// quotient by 0, a variance below 0, or values that other nodes compute.
 bool is_foldable(const Constants& constants, const OnnxNode& node, std::string_view made,
                  std::size_t channels);
 

@@ -22,7 +22,7 @@ bool is_f32(const Workload& workload) {
                              [](const TensorSpec& tensor) { return tensor.type == DType::kF32; });
 }
 
-/// Tensors of the same shape that are known before no input is.
+/// Whether the inputs have the same known shape, and depend on inputs of the network.
 bool are_alike(const OnnxNode& node, const GraphShapes& shapes) {
   if (node.inputs.size() != 2) return false;
   const auto one = whole_shape(shapes.of(node.input(0))), other = whole_shape(shapes.of(node.input(1)));
@@ -72,7 +72,7 @@ class Narrowing {
     if (!wanted || !take(DType::kBF16)) take(DType::kF32);
   }
 
-  /// Whether all that reads a value would read bf16.
+  /// Whether all readers of a value would read bf16.
   bool is_wanted(std::string_view value) const {
     const auto readers = readers_.find(value);
     return readers != readers_.end() && std::ranges::all_of(readers->second, [&](std::size_t reader) {
@@ -104,15 +104,15 @@ class Narrowing {
   const Readers readers_;
   std::unordered_map<std::size_t, const NetworkPlace*> place_of_;  ///< by node
   std::unordered_map<std::size_t, std::pair<const NetworkPlace*, const Workload*>>
-      ends_;                                  ///< by its last node
-  std::unordered_set<std::size_t> carriers_;  ///< nodes between places that would be in bf16
+      ends_;                                  ///< by the match's last node
+  std::unordered_set<std::size_t> carriers_;  ///< nodes between matches that would be in bf16
   NarrowWorkloads narrow_;
 };
 
 }  // namespace
 
 NarrowNode narrow_node(const OnnxNode& node, const GraphShapes& shapes) {
-  // What onnxruntime has for bf16 on a processor, from 1.18 to 1.32.
+  // Operators that onnxruntime has for bf16 on a processor, from 1.18 to 1.32.
   constexpr std::array kMoves = {"Reshape", "Transpose", "Identity", "Concat", "Flatten",
                                  "Squeeze", "Unsqueeze", "Slice",    "Split"};
   if (!node.domain.empty() || node.outputs.empty() || !is_f32(shapes, node.input(0)))

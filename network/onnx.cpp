@@ -22,7 +22,7 @@ constexpr std::int64_t kOldestIrVersion = 3, kOldestOpset = 7;
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{2} << 30;  // of a protocol buffer
 constexpr std::int64_t kMostSparse = std::int64_t{1} << 26;
 
-// TensorProto's.
+// Reads an entry of TensorProto.external_data.
 void read_external(std::string_view entry, OnnxTensor& tensor) {
   std::string_view key, value;
   for (Wire wire(entry); wire.next();) {
@@ -77,7 +77,7 @@ OnnxTensor read_tensor(std::string_view message) {
   return tensor;
 }
 
-// SparseTensorProto: the elements that are not 0, which have its name, their places, its dims.
+// Reads a SparseTensorProto: the elements that are not 0, which have its name, their positions, its dims.
 OnnxTensor read_sparse(std::string_view message) {
   OnnxTensor tensor, places;
   std::vector<std::int64_t> dims;
@@ -152,13 +152,13 @@ bool is_external(std::string_view tensor) {
 
 void append_attribute(std::string_view attribute, int depth, OnnxNode& owner);
 
-// What nodes of a GraphProto read, and nodes of the subgraphs within it: `depth` levels of them. They are the
-// node's that has them.
+// Adds the values that nodes of a GraphProto read, with its subgraphs to `depth` levels. They count as the
+// inputs of the node that has the graph.
 void append_subgraph(std::string_view graph, int depth, OnnxNode& owner) {
   if (depth == 0) throw_user("has subgraphs within each other, too many of them");
   for (Wire wire(graph); wire.next();) {
     if (wire.field() == 5 && is_external(wire.bytes())) owner.external.push_back(read_tensor(wire.bytes()));
-    if (wire.field() == 12)  // an output may be a value of the graph around it
+    if (wire.field() == 12)  // an output may be a value of the surrounding graph
       for (Wire value(wire.bytes()); value.next();)
         if (value.field() == 1) owner.captured.push_back(value.bytes());
     if (wire.field() != 1) continue;
@@ -215,11 +215,11 @@ OnnxDim read_dim(std::string_view message) {
     if (wire.field() == 1) dim.size = wire.whole();
     if (wire.field() == 2) dim.name = wire.bytes();
   }
-  if (dim.size && *dim.size < 0) dim.size.reset();  // some exporters write -1 for any
+  if (dim.size && *dim.size < 0) dim.size.reset();  // some exporters write -1 for any size
   return dim;
 }
 
-// TypeProto.Tensor.
+// Reads a TypeProto.Tensor.
 void read_tensor_type(std::string_view message, OnnxValueInfo& value) {
   for (Wire wire(message); wire.next();) {
     if (wire.field() == 1) value.type = static_cast<OnnxType>(wire.whole());
@@ -298,7 +298,8 @@ bool read_model(std::string_view message, OnnxModel& model) {
         model.producer = wire.bytes();
         break;
       case 7:
-        read_graph(wire.bytes(), model), has_graph = true;
+        read_graph(wire.bytes(), model);
+        has_graph = true;
         break;
       case 8:
         read_opset(wire.bytes(), model);
@@ -326,7 +327,7 @@ void check_versions(OnnxModel& model) {
         fmt::format("its opset {} is newer than {}, the newest known", model.opset(), kKnownOpset));
 }
 
-// A node reads what was made before: ONNX demands it, and so there is no cycle.
+// Checks that a node only reads values that were made before. ONNX demands this, and it rules out cycles.
 void check_order(const OnnxModel& model) {
   std::unordered_set<std::string_view> made = {""};
   for (const OnnxValueInfo& input : model.inputs) made.insert(input.name);
@@ -344,7 +345,7 @@ void check_order(const OnnxModel& model) {
     if (!made.contains(output.name)) throw_user("gives '{}', which nothing makes", output.name);
 }
 
-// Of older models all constants are inputs, too, and engines take no others for them.
+// Older models list all constants as inputs, too, and engines do not let callers replace them.
 void mark_overridable(OnnxModel& model) {
   constexpr std::int64_t kFirstWithDefaults = 4;
   if (model.ir_version < kFirstWithDefaults) return;
@@ -360,7 +361,7 @@ void mark_overridable(OnnxModel& model) {
         count));
 }
 
-// Where each listed element of a sparse tensor belongs.
+// Returns the position of each listed element of a sparse tensor.
 std::optional<std::vector<std::size_t>> places_of(const OnnxTensor& tensor) {
   const OnnxTensor& places = *tensor.places;
   const std::size_t rank = tensor.dims.size(), each = places.dims.size() == 1 ? 1 : rank;
@@ -383,7 +384,7 @@ std::optional<std::vector<std::size_t>> places_of(const OnnxTensor& tensor) {
   return result;
 }
 
-// Those of a sparse tensor among zeros.
+// Puts the elements of a sparse tensor among zeros.
 template <typename Value>
 std::optional<std::vector<Value>> spread(const OnnxTensor& tensor, std::vector<Value> listed) {
   if (tensor.places == nullptr) return listed;
@@ -400,7 +401,7 @@ std::optional<std::vector<Value>> spread(const OnnxTensor& tensor, std::vector<V
   return values;
 }
 
-// Elements as the format has them, or from raw bytes of `Raw`.
+// Returns elements from the format's own field, or from raw bytes of `Raw`.
 template <typename Raw, typename Value>
 std::optional<std::vector<Value>> elements(const OnnxTensor& tensor, const std::vector<Value>& listed,
                                            std::int64_t most) {

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// What a file has at a place.
+/// Bytes at an offset that identify a format.
 struct Magic {
   std::size_t at;
   std::string_view bytes;
@@ -71,7 +71,7 @@ std::string of_text(std::string_view text) {
   return "";
 }
 
-/// safetensors: the length of a JSON text, at most 100 MB, then that.
+/// Whether it is safetensors: the length of a JSON text, at most 100 MB, then that text.
 bool is_safetensors(std::string_view bytes) {
   constexpr std::uint64_t kMostText = 100'000'000;
   if (bytes.size() < 10 || bytes[8] != '{') return false;
@@ -80,7 +80,7 @@ bool is_safetensors(std::string_view bytes) {
   return length <= kMostText;
 }
 
-/// Pickle of protocol 2 to 5.
+/// Whether it is a pickle of protocol 2 to 5.
 bool is_pickle(std::string_view bytes) {
   return bytes.size() > 3 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
 }

@@ -1,4 +1,4 @@
-// What a file is that is given for a network and is none.
+// Recognizes files that were given as a network but are in another format.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace lehr {
 
-/// What the bytes are instead of an ONNX model, and what would be right, as the end of a sentence that begins
-/// with the file: "is gzipped: unpack it with gunzip". "" for what is not known.
+/// Names the format of bytes that are not an ONNX model, and what to do, as the end of a sentence that begins
+/// with the file: "is gzipped: unpack it with gunzip". Returns "" if the format is not known.
 std::string other_format(std::string_view bytes);
 
 }  // namespace lehr

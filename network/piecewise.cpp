@@ -8,7 +8,7 @@ namespace lehr {
 namespace {
 
 constexpr double kRoundings = 4 * FLT_EPSILON / 2;
-// Slopes beyond these make f32 overflow, or lose digits, before a later node turns them back.
+// Slopes beyond these make f32 overflow, or lose digits, before a later node scales them back.
 constexpr double kMostSlope = 0x1p60, kLeastSlope = 0x1p-60;
 
 bool is_constant(const Piece& piece) {
@@ -40,14 +40,16 @@ std::optional<Piecewise> sound(const Piecewise& pieces) {
   return result;
 }
 
-// Calls `each` with the pieces of both between two neighbouring breakpoints, from the left.
+// Calls `each` with both pieces between neighbouring breakpoints, from the left.
 void walk(const Piecewise& f, const Piecewise& g, const auto& each) {
   double begin = -INFINITY;
   for (std::size_t i = 0, j = 0; i < f.size() && j < g.size();) {
     const double end = std::min(f[i].end, g[j].end);
     each(f[i], g[j], begin, end);
     const bool next_f = f[i].end == end, next_g = g[j].end == end;
-    i += next_f, j += next_g, begin = end;
+    i += next_f;
+    j += next_g;
+    begin = end;
   }
 }
 
@@ -98,7 +100,7 @@ std::optional<Piecewise> larger(const Piecewise& f, const Piecewise& g) {
   walk(f, g, [&](const Piece& a, const Piece& b, double begin, double end) {
     const double slope = a.c[1] - b.c[1], root = (b.c[0] - a.c[0]) / slope;
     fits = fits && a.c[2] == b.c[2];
-    const Piece &left = slope < 0 ? a : b, &right = slope < 0 ? b : a;  // which one is larger there
+    const Piece &left = slope < 0 ? a : b, &right = slope < 0 ? b : a;  // the one that is larger on that side
     const auto add = [&](const Piece& piece, double until) {
       result.push_back(piece);
       result.back().end = until;

@@ -19,14 +19,14 @@ namespace lehr {
 namespace {
 
 using Found = FoundPlace;
-/// Bytes of what is made for all places, beside those that the file itself has: a short file may share one
-/// tensor between many nodes.
+/// Most bytes of constants that are made for all matches, besides those of the file: in a short file many
+/// nodes may share one tensor.
 constexpr std::size_t kMostMadeBytes = std::size_t{64} << 20;
-/// A kernel saves no time to speak of on a region of fewer bytes: 2 048 elements of f32.
+/// A kernel saves no noticeable time on a region of fewer bytes: 2 048 elements of f32.
 constexpr double kLeastRegionBytes = 4 * 2048;
 using Start = std::variant<Found, Gap>;
 
-/// Reads a graph for workloads.
+/// Finds the workloads of a graph.
 class Finder {
  public:
   Finder(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served)
@@ -78,7 +78,7 @@ class Finder {
   bool is_constant(std::string_view name) const { return shapes_.of(name).fixed; }
   std::optional<Sizes> shape(std::string_view name) const { return whole_shape(shapes_.of(name)); }
 
-  // nullopt: nothing to compute in earnest.
+  // Returns nullopt if the node has no substantial computation.
   std::optional<Start> start_at(const OnnxNode& node) const {
     const auto gap = [](std::string reason) { return Start(Gap{std::move(reason)}); };
     if (!node.domain.empty()) return std::nullopt;
@@ -94,7 +94,7 @@ class Finder {
     return std::nullopt;
   }
 
-  // The type that all of the tensors have; a clause where they have none that is served.
+  // Returns the type that all of the tensors share, or a clause if they share no served type.
   std::variant<DType, std::string> type_of(std::initializer_list<std::string_view> values) const {
     const OnnxType type = shapes_.of(*values.begin()).type;
     for (const std::string_view value : values)
@@ -173,14 +173,14 @@ class Finder {
     if (!operand.empty()) found.place.inputs.push_back(operand);
   }
 
-  // As long as what comes next can be done in one go.
+  // Follows the graph as long as the epilogue can include the next node.
   void follow(Found& found) {
     while (take_linear(found) || take_sum(found) || take_scaling(found) || take_function(found)) {
     }
     take_pool(found);
   }
 
-  // The one node that reads the output so far, and nobody else does.
+  // Returns the node that alone reads the output so far, if there is only one.
   std::optional<std::size_t> only_reader(const Found& found) const {
     const auto readers = readers_.find(found.place.output);
     if (readers == readers_.end() || readers->second.size() != 1) return std::nullopt;
@@ -189,13 +189,13 @@ class Finder {
     return reader;
   }
 
-  // Takes the step, if the workload stays one; else nothing is changed.
+  // Takes the step if the workload stays valid; else nothing changes.
   bool try_step(Found& found, EpilogueStep step, std::vector<std::string_view> operands,
                 const std::vector<std::size_t>& nodes, std::string_view output) {
     Found longer = found;
     longer.workload.epilogue.steps.push_back(step);
     try {
-      // What the parser refuses (a step twice, a pool before a residual) is no epilogue either.
+      // The parser decides: it refuses, say, a step twice, or a pool before a residual.
       parse_epilogue(to_text(longer.workload.epilogue));
       validate(longer.workload);
     } catch (const Error&) {
@@ -209,13 +209,13 @@ class Finder {
     return true;
   }
 
-  // Nothing but a bias has been done so far: what is linear goes into the filter and the bias.
+  // Whether at most a bias has been added so far: then linear steps can go into the filter and the bias.
   static bool is_linear(const Found& found) {
     const std::vector<EpilogueStep>& steps = found.workload.epilogue.steps;
     return steps.empty() || (steps.size() == 1 && steps[0].op == EpilogueOp::kBias);
   }
-  // What comes next and is linear can go there: a bias that is computed, as the C of a Gemm may be, takes
-  // none.
+  // Whether the next linear node can be folded. It cannot into a bias that is computed, as the C of a Gemm
+  // may be.
   bool takes_linear(const Found& found) const {
     const std::vector<std::string_view>& inputs = found.place.inputs;
     return is_linear(found) && (inputs.size() < 3 || inputs[2].empty() ||
@@ -226,7 +226,7 @@ class Finder {
                        static_cast<std::size_t>(channels_of(found.workload)));
   }
 
-  // The node's work goes into the filter (or B), the bias, or both: those are then made of several constants.
+  // Folds the node into the filter (or B), the bias, or both: these are then made from several constants.
   void fold(Found& found, std::size_t node, bool filter) {
     if (filter) found.place.inputs[1] = {};
     if (found.place.inputs.size() > 2) found.place.inputs[2] = {};
@@ -236,7 +236,7 @@ class Finder {
     taken_[node] = true;
   }
 
-  // Whether the node is a normalization of a trained network: a scale and a shift for each channel.
+  // Whether the node is a normalization of a trained network: a scale and a shift per channel.
   bool is_normalization(const Found& found, const OnnxNode& node) const {
     if (!images_of(found.workload) || node.op != "BatchNormalization" || node.inputs.size() != 5 ||
         node.input(0) != found.place.output || node.outputs.size() != 1 ||
@@ -247,8 +247,8 @@ class Finder {
     return node.domain.empty() && is_foldable_behind(found, node);
   }
 
-  // What the node adds, subtracts, multiplies or divides with; "" where it does no such thing with the output
-  // so far.
+  // Returns the value that the node adds to, subtracts from, multiplies with or divides the output so far by;
+  // "" if it does nothing of this.
   std::string_view other_operand(const OnnxNode& node, const Found& found) const {
     if (!node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) return {};
     if (node.input(0) == node.input(1)) return {};
@@ -256,7 +256,7 @@ class Finder {
     return node.op == "Sub" || node.op == "Div" ? std::string_view() : node.input(0);
   }
 
-  // One number, which every channel takes.
+  // Whether it is one number for all channels.
   bool is_number(const Found& found, std::string_view value) const {
     const auto own = shape(found.place.output), other = shape(value);
     return own && other && shapes_.of(value).constant != nullptr && other->size() <= own->size() &&
@@ -276,7 +276,7 @@ class Finder {
     return !other.empty() && (is_channels_constant(found, other) || is_number(found, other)) &&
            is_foldable_behind(found, node);
   }
-  // Whether it adds one or subtracts one.
+  // Whether the node adds or subtracts a constant per channel.
   bool is_summand(const Found& found, const OnnxNode& node) const {
     if (node.op != "Add" && node.op != "Sum" && node.op != "Sub") return false;
     const std::string_view other = other_operand(node, found);
@@ -284,7 +284,7 @@ class Finder {
            is_foldable_behind(found, node);
   }
 
-  // Before anything that is not linear: goes into the filter and the bias.
+  // Takes a linear node before any other step: it goes into the filter and the bias.
   bool take_linear(Found& found) {
     const auto reader = only_reader(found);
     if (!reader || !takes_linear(found)) return false;
@@ -315,7 +315,7 @@ class Finder {
     return true;
   }
 
-  // A product of two variables is scaled as a whole: attention's scores.
+  // Takes a scale of a product of two variables, as attention's scores have it.
   bool take_alpha(Found& found, std::size_t reader) {
     const OnnxNode& node = model_.nodes[reader];
     const OnnxTensor* const number = shapes_.of(other_operand(node, found)).constant;
@@ -339,7 +339,7 @@ class Finder {
     return true;
   }
 
-  // Behind something that is not linear: one scale and shift, whatever the nodes.
+  // Takes linear nodes after another step: they become one scale and shift, however many they are.
   bool take_scaling(Found& found) {
     const auto reader = only_reader(found);
     if (!reader || takes_linear(found)) return false;
@@ -356,7 +356,7 @@ class Finder {
     return true;
   }
 
-  // A bias behind something that is not linear, or a residual of the same shape.
+  // Takes a bias after a step that is not linear, or a residual of the same shape.
   bool take_sum(Found& found) {
     const auto reader = only_reader(found);
     if (!reader) return false;
@@ -392,7 +392,7 @@ class Finder {
     try_step(found, *step, {}, {*reader}, node.outputs[0]);
   }
 
-  // Makes places of regions of the nodes that are in none by now.
+  // Makes matches of regions of the nodes that no match has taken.
   void add_regions() {
     for (RowRegion& region : row_regions(model_, shapes_, readers_, taken_)) {
       Found found;
@@ -400,7 +400,8 @@ class Finder {
         found.workload = parse_workload(region.workload);
         validate(found.workload);
       } catch (const Error&) {
-        continue;  // it has more terms, or more reductions that depend on each other, than an expression has
+        // It has more terms, or more reductions that depend on each other, than an expression may have.
+        continue;
       }
       if (min_bytes_of(found.workload) < kLeastRegionBytes) continue;
       if (is_served_ && !is_served_(found.workload)) continue;
@@ -426,7 +427,7 @@ class Finder {
   const IsServed& is_served_;
   const Readers readers_;
   std::unordered_map<std::string_view, std::size_t> makers_;
-  std::vector<char> taken_;  ///< nodes that are part of a place
+  std::vector<char> taken_;  ///< nodes that are part of a match
   std::size_t made_bytes_ = 0;
   std::unordered_map<const OnnxTensor*, bool> small_;
   const OpenGraph open_{model_, shapes_, readers_, makers_, is_served_, taken_, small_};

@@ -1,5 +1,5 @@
-// What of a graph is tuned: its convolutions and products, each with what follows and is done in one go, and
-// what is computed row by row between them, as workloads.
+// The workloads of a graph: its convolutions and products, each with the nodes after it that are computed
+// together with it, and row expressions between them.
 #pragma once
 
 #include <cstddef>
@@ -16,80 +16,80 @@
 
 namespace lehr {
 
-/// What a place reads and the file does not have in the form that it is read in: scales, zero points.
+/// A constant that a match reads in a form that the file does not have: scales, zero points.
 struct PlaceConstant {
   DType type = DType::kF32;
   std::vector<std::int64_t> shape;
-  std::string bytes;  ///< of the elements, little-endian
+  std::string bytes;  ///< the elements, little-endian
 };
 
-/// A place of the graph that computes a workload.
+/// A match: the part of the graph that one kernel of a workload replaces.
 struct NetworkPlace {
-  /// Nodes that are computed together: the convolution or product first, those of a row expression ascending.
+  /// Nodes that are computed together: the convolution or product first; ascending for a row expression.
   std::vector<std::size_t> nodes;
-  /// Nodes before it whose work it does, too: they dequantize what it reads as it is. Others may read what
-  /// they make. In the order of the graph.
+  /// Nodes before the match whose work it does, too: they dequantize its inputs. Other nodes may read their
+  /// outputs. In the order of the graph.
   std::vector<std::size_t> before;
-  std::string_view output;  ///< the value that they make, the first one of a row expression
-  /// What a row expression makes beside it, in the order of the workload's outputs.
+  std::string_view output;  ///< the value that they make; the first one of a row expression
+  /// The other outputs of a row expression, in the order of the workload's outputs.
   std::vector<std::string_view> more_outputs = {};
-  /// Of each tensor of the workload but its output, in order, the value that is read; "" where it is made of
-  /// several constants, such as a bias into which a normalization is folded.
+  /// The value for each tensor of the workload except its output, in order. "" if it is made from several
+  /// constants, such as a bias into which a normalization is folded.
   std::vector<std::string_view> inputs;
-  std::map<std::size_t, PlaceConstant> made;  ///< by the number of an input that is "" in `inputs`
-  /// Of `nodes` those that are linear for each channel and come before anything that is not, in order: a
-  /// normalization, a factor, a summand. Their work is in the filter (or B) and the bias.
+  std::map<std::size_t, PlaceConstant> made;  ///< by position of the inputs that are "" in `inputs`
+  /// The ones of `nodes` that are linear per channel and precede every step that is not, in order: a
+  /// normalization, a factor, a summand. They are folded into the filter (or B) and the bias.
   std::vector<std::size_t> linear;
-  /// The same behind something that is not linear: together they are the step scale_shift, whose operands are
-  /// made of their constants.
+  /// Such nodes after a step that is not linear. Together they are the step scale_shift, whose operands are
+  /// made from their constants.
   std::vector<std::size_t> scaling;
-  bool by_rows = false;  ///< it is a row expression, which has no filter and nothing folded into its operands
+  bool by_rows = false;  ///< whether it is a row expression, which has no filter and no folded operands
 };
-/// All values that a place makes, in the order of the workload's outputs.
+/// Returns all values that a match makes, in the order of the workload's outputs.
 std::vector<std::string_view> outputs_of(const NetworkPlace& place);
 
-/// A distinct workload of the graph, and where it is computed.
+/// A distinct workload of the graph, with its matches.
 struct PlacedWorkload {
   Workload workload;
   std::vector<NetworkPlace> places;
 };
 
-/// A convolution or product that is no workload.
+/// A convolution or product that does not become a workload.
 struct Gap {
   std::string reason;    ///< a clause
-  double flops = 0;      ///< 0 where they are not known
-  std::size_t node = 0;  ///< its number
+  double flops = 0;      ///< 0 if not known
+  std::size_t node = 0;  ///< its position in the graph
 };
 
-/// What of a graph kernels can serve, and what not.
+/// The workloads of a graph that kernels can serve, and the gaps.
 struct NetworkPlaces {
-  std::vector<PlacedWorkload> workloads;  ///< the ones with most operations in all first
+  std::vector<PlacedWorkload> workloads;  ///< ordered by total operations, the most first
   std::vector<Gap> gaps;
 };
 
-/// A network as it was read, with what follows from the sizes of its inputs. To be moved, not copied: they
-/// refer to each other.
+/// A network as it was read, with all that follows from the sizes of its inputs. It may be moved but not
+/// copied: its members refer to each other.
 struct Network {
   OnnxModel model;
-  GraphShapes shapes;  ///< where a dimension has a range of sizes, at the largest
-  /// The same at others of the range, the least first, enough to tell what varies; empty: no range is stated.
+  GraphShapes shapes;  ///< at the largest size of a dimension that has a range
+  /// Shapes at other sizes of the range, the least first: enough to see what varies. Empty without a range.
   std::vector<GraphShapes> smaller = {};
   NetworkPlaces places;
 };
 
-/// Whether something computes a workload.
+/// Whether a family computes a workload.
 using IsServed = std::function<bool(const Workload&)>;
 
-/// A convolution takes the pool behind it where `is_served` says so of the two in one; else the pool stays a
-/// node of its own. Without it all pools are taken. Row expressions are made of what convolutions and
-/// products leave; those that `is_served` does not say are no places, and no gaps.
+/// Returns the matches of a graph. A convolution takes the pool after it if `is_served` is true for both in
+/// one; else the pool stays a node. Without `is_served` all pools are taken. Row expressions are made from
+/// nodes that convolutions and products leave; those that `is_served` rejects are neither matches nor gaps.
 NetworkPlaces places_of(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served = {});
 
-/// The same of a network. Where a dimension has a range of sizes, a product of which nothing but m varies is
-/// a product of that range of rows; what varies in another way is a gap.
+/// Returns the matches of a network. If a dimension has a range of sizes, a product in which only m varies
+/// becomes a product of that range of rows. A match that varies in another way is a gap.
 NetworkPlaces places_of(const Network& network, const IsServed& is_served = {});
 
-/// Multiplications and additions of all its places.
+/// Returns the multiplications and additions of all its matches.
 double flops_of(const PlacedWorkload& placed);
 
 }  // namespace lehr

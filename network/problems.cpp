@@ -9,7 +9,8 @@
 namespace lehr {
 namespace {
 
-// An output that is rounded up has windows that end behind the image, as padding there would make them.
+// Returns the windows. An output that is rounded up has windows that end after the image, as padding there
+// would add them.
 std::optional<PoolWindows> windows_over(const ImageWindow& window, const Sizes& image, const Sizes& pooled) {
   PoolWindows windows = {window.kernel[0], window.stride[0], window.before[0], window.after[0]};
   if (windows.stride > kMostWindow) return std::nullopt;
@@ -55,12 +56,21 @@ ProblemOr<Conv2d> conv_problem(const OnnxNode& node, std::optional<Sizes> image,
   for (auto* sizes : {&image, &filter})
     if ((*sizes)->size() == 3) (*sizes)->insert((*sizes)->begin() + 2, 1);
   Conv2d problem;
-  problem.n = (*image)[0], problem.c = (*image)[1], problem.h = (*image)[2], problem.w = (*image)[3];
-  problem.k = (*filter)[0], problem.r = (*filter)[2], problem.s = (*filter)[3];
-  problem.stride_h = window->stride[0], problem.stride_w = window->stride[1];
-  problem.dilation_h = window->dilation[0], problem.dilation_w = window->dilation[1];
-  problem.pad_top = window->before[0], problem.pad_left = window->before[1];
-  problem.pad_bottom = window->after[0], problem.pad_right = window->after[1];
+  problem.n = (*image)[0];
+  problem.c = (*image)[1];
+  problem.h = (*image)[2];
+  problem.w = (*image)[3];
+  problem.k = (*filter)[0];
+  problem.r = (*filter)[2];
+  problem.s = (*filter)[3];
+  problem.stride_h = window->stride[0];
+  problem.stride_w = window->stride[1];
+  problem.dilation_h = window->dilation[0];
+  problem.dilation_w = window->dilation[1];
+  problem.pad_top = window->before[0];
+  problem.pad_left = window->before[1];
+  problem.pad_bottom = window->after[0];
+  problem.pad_right = window->after[1];
   problem.groups = node.whole("group", 1);
   if (window->kernel[0] != problem.r || window->kernel[1] != problem.s)
     return "its filter is not of the size that it states";
@@ -75,7 +85,9 @@ ProblemOr<Gemm> gemm_problem(const OnnxNode& node, const std::optional<Sizes>& a
   if (a->size() != 2 || b->size() != 2) return "its operands are no matrices";
   const bool a_turned = node.whole("transA", 0) != 0, b_turned = node.whole("transB", 0) != 0;
   Gemm problem;
-  problem.m = (*a)[a_turned ? 1 : 0], problem.k = (*a)[a_turned ? 0 : 1], problem.n = (*b)[b_turned ? 0 : 1];
+  problem.m = (*a)[a_turned ? 1 : 0];
+  problem.k = (*a)[a_turned ? 0 : 1];
+  problem.n = (*b)[b_turned ? 0 : 1];
   if ((*b)[b_turned ? 1 : 0] != problem.k) return "its operands do not fit";
   problem.alpha = node.number("alpha", 1);
   if (a_turned) problem.a.layout = Layout::kColumn;
@@ -87,12 +99,14 @@ ProblemOr<Gemm> matmul_problem(const std::optional<Sizes>& a, const std::optiona
   if (!a || !b) return "its shape is not known";
   if (a->size() < 2 || b->size() < 2) return "one of its operands is a vector";
   Gemm problem;
-  problem.k = a->back(), problem.n = b->back(), problem.m = (*a)[a->size() - 2];
+  problem.k = a->back();
+  problem.n = b->back();
+  problem.m = (*a)[a->size() - 2];
   if ((*b)[b->size() - 2] != problem.k) return "its operands do not fit";
   const Sizes a_batch(a->begin(), a->end() - 2), b_batch(b->begin(), b->end() - 2);
   const std::int64_t batch = product(a_batch, 0, a_batch.size());
   if (product(b_batch, 0, b_batch.size()) == 1) {
-    // One B for all rows of all batches.
+    // All rows of all batches have the same B.
     if (__builtin_mul_overflow(problem.m, batch, &problem.m)) return "it is too large";
   } else if (a_batch == b_batch) {
     problem.batch = batch;

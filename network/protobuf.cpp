@@ -71,16 +71,20 @@ bool Wire::next() {
   field_ = static_cast<std::uint32_t>(tag >> 3);
   switch (tag & 7) {
     case 0:
-      kind_ = Kind::kNumber, number_ = take_number(rest_);
+      kind_ = Kind::kNumber;
+      number_ = take_number(rest_);
       break;
     case 1:
-      kind_ = Kind::kBits64, number_ = bits_of<std::uint64_t>(take_bytes(rest_, 8));
+      kind_ = Kind::kBits64;
+      number_ = bits_of<std::uint64_t>(take_bytes(rest_, 8));
       break;
     case 2:
-      kind_ = Kind::kBytes, bytes_ = take_bytes(rest_, take_number(rest_));
+      kind_ = Kind::kBytes;
+      bytes_ = take_bytes(rest_, take_number(rest_));
       break;
     case 5:
-      kind_ = Kind::kBits32, number_ = bits_of<std::uint32_t>(take_bytes(rest_, 4));
+      kind_ = Kind::kBits32;
+      number_ = bits_of<std::uint32_t>(take_bytes(rest_, 4));
       break;
     default:
       throw_user("has a field of an unknown kind");

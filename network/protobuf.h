@@ -1,6 +1,6 @@
-// The wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding/), field by field:
-// what an ONNX file is written in. A reader copies nothing, and believes nothing: a length that goes beyond
-// what holds it ends the reading.
+// Reads and writes the wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding/)
+// field by field: the format of ONNX files. A reader copies nothing and trusts nothing: a length that exceeds
+// its container ends the reading.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 namespace lehr {
 
 /// The fields of one message, in the order in which they were written. Throws Error(kUser), as the end of a
-/// sentence ("ends within a field"), for what is no message.
+/// sentence ("ends within a field"), if the bytes are not a message.
 class Wire {
  public:
   explicit Wire(std::string_view message) : rest_(message) {}
 
-  /// Goes to the next field; false behind the last one.
+  /// Goes to the next field; returns false after the last one.
   bool next();
-  /// Its number.
+  /// Returns the field's number.
   std::uint32_t field() const { return field_; }
 
-  // Its value; each throws where it is of another kind.
+  // Return the field's value; each throws if it is of another kind.
   std::uint64_t number() const;
   std::int64_t whole() const { return static_cast<std::int64_t>(number()); }
   float f32() const;
   std::string_view bytes() const;
-  /// The field as it stands in the message, its number with it.
+  /// Returns the field with its number, as it stands in the message.
   std::string_view record() const { return record_; }
 
-  // A repeated field's values, of which one field holds one or, packed, any number.
+  // Append the values of a repeated field. A field holds one value or, packed, any number.
   void append_to(std::vector<std::int64_t>& values) const;
   void append_to(std::vector<float>& values) const;
 
@@ -44,10 +44,10 @@ class Wire {
   Kind kind_ = Kind::kNumber;
 };
 
-// Fields as bytes, which appended to each other are a message.
+// Return fields as bytes. A sequence of them is a message.
 std::string number_field(std::uint32_t field, std::int64_t value);
 std::string f32_field(std::uint32_t field, float value);
-/// Text, a message, or packed numbers.
+/// Writes text, a message, or packed numbers.
 std::string bytes_field(std::uint32_t field, std::string_view bytes);
 
 }  // namespace lehr

@@ -20,12 +20,13 @@
 namespace lehr {
 namespace {
 
-/// What an epilogue does at most: no step of the vocabulary comes much oftener than once.
+/// Most steps of an epilogue: hardly a step of the vocabulary occurs more than once.
 constexpr std::size_t kMostSteps = 16;
-/// A bias whose scale is that of the sums may have it rounded once more.
+/// Scales that differ by less than this share count as equal. A bias whose scale is that of the sums may have
+/// it rounded once more.
 constexpr double kSameScale = 1e-5;
 
-/// A node of integers on its way to a workload.
+/// A quantized operator on its way to a workload.
 class QuantizedPlace {
  public:
   QuantizedPlace(const OpenGraph& graph, std::size_t node)
@@ -43,23 +44,23 @@ class QuantizedPlace {
     return std::move(*best);
   }
 
-  /// 0 where they are not known.
+  /// Returns the operations; 0 if not known.
   double flops() const { return channels() > 0 ? flops_of(workload_) : 0; }
 
  private:
-  /// As far as the graph was followed.
+  /// The part of the graph that was followed so far.
   struct State {
     std::vector<std::size_t> nodes;
     std::set<std::size_t> before;
     std::vector<QuantizedStep> steps;
     std::string_view value;
-    std::optional<Coding> coded;  ///< `value` is of whole numbers
-    bool is_new = true;           ///< something was done since the whole numbers became reals again
+    std::optional<Coding> coded;  ///< set if `value` is quantized
+    bool is_new = true;           ///< whether a step was taken since the value was dequantized
   };
 
   std::optional<Sizes> shape(std::string_view value) const { return whole_shape(graph_.shapes.of(value)); }
 
-  /// The problem, its operands, and what the operator itself does behind it.
+  /// Reads the problem, its operands, and the steps of the operator itself.
   void begin() {
     const std::string_view op = main_.op;
     const bool plain = op == "Conv" || op == "Gemm" || op == "MatMul";
@@ -98,13 +99,13 @@ class QuantizedPlace {
     return {"", made_->coding, std::nullopt};
   }
 
-  /// Takes their zero points from weights of the file, where s8 holds what is left: of u8 they are near 128.
+  /// Subtracts zero points from the file's weights if s8 holds the difference: those of u8 are near 128.
   void centre_weights() {
     Coding& coding = w_.coding;
     const bool of_u8 = coding.type == OnnxType::kU8;
     if (!is_8_bit(coding.type) || !has_fixed_weights() || (!of_u8 && coding.is_symmetric())) return;
     const Sizes sizes = *shape_of_weights();
-    std::size_t inner = 1;  // elements of a channel side by side
+    std::size_t inner = 1;  // elements of a channel that lie side by side
     if (coding.zeros.size() > 1) {
       const std::int64_t axis = coding.axis < 0 ? coding.axis + std::ssize(sizes) : coding.axis;
       if (axis < 0 || axis >= std::ssize(sizes)) return;
@@ -123,7 +124,8 @@ class QuantizedPlace {
       if (whole < -128 || whole > 127) return;
       centred.bytes += static_cast<char>(whole);
     }
-    coding.type = OnnxType::kS8, coding.zeros = {0};
+    coding.type = OnnxType::kS8;
+    coding.zeros = {0};
     centred.coding = coding;
     made_ = std::move(centred);
     w_.value = "";
@@ -161,7 +163,7 @@ class QuantizedPlace {
 
   std::int64_t channels() const { return channels_of(workload_); }
 
-  /// Of s7 where all elements are: the file has them.
+  /// Returns s7 if the file has all elements and they are in its range; else s8.
   DType second_type() const {
     if (made_)
       return std::ranges::all_of(made_->bytes,
@@ -184,16 +186,22 @@ class QuantizedPlace {
     const ZeroPoint zero = x_.coding.zero() == 0 ? ZeroPoint::kNone : ZeroPoint::kInput;
     if (workload_.op() == Operator::kConv2d) {
       Conv2d& conv = workload_.conv2d();
-      conv.input = dtype_of(x_.coding), conv.filter = second, conv.accum = DType::kS32, conv.zero = zero;
+      conv.input = dtype_of(x_.coding);
+      conv.filter = second;
+      conv.accum = DType::kS32;
+      conv.zero = zero;
       return;
     }
     Gemm& gemm = workload_.gemm();
     if (gemm.alpha != 1) refuse("its product is scaled");
-    gemm.a.type = dtype_of(x_.coding), gemm.b.type = second, gemm.accum = DType::kS32, gemm.zero = zero;
+    gemm.a.type = dtype_of(x_.coding);
+    gemm.b.type = second;
+    gemm.accum = DType::kS32;
+    gemm.zero = zero;
     gemm.b.constant = has_fixed_weights();
   }
 
-  /// Of whole numbers in the unit of the sums it joins these; else it is one of f32 behind them.
+  /// Adds the bias. Integers in the unit of the sums join these; any other bias is a later step in f32.
   void take_bias(std::string_view name, bool plain) {
     const auto sizes = shape(name);
     if (!sizes || !is_per_channel(*sizes, channels(), 1)) refuse("its bias is not one for each channel");
@@ -223,7 +231,7 @@ class QuantizedPlace {
     return true;
   }
 
-  /// A constant for each channel, in f32; false where it is none.
+  /// Adds a constant per channel, in f32. Returns false if the value is not one.
   bool add_bias(std::string_view value, const std::optional<Coded>& coded) {
     const OnnxTensor* const tensor = graph_.shapes.of(coded ? coded->value : value).constant;
     if (tensor == nullptr || element_count(*tensor) != channels() || channels() > kMostChannels) return false;
@@ -250,7 +258,7 @@ class QuantizedPlace {
     if (!coding.is_one()) refuse("its output has a scale for each channel");
     using Kind = QuantizedStep::Kind;
     std::vector<QuantizedStep>& steps = now_.steps;
-    // The greatest of whole numbers is the whole number of the greatest.
+    // Rounding commutes with a maximum.
     if (const std::size_t count = steps.size(); count >= 2) {
       const QuantizedStep &before = steps[count - 2], &last = steps[count - 1];
       if (last.kind == Kind::kStep && last.step.op == EpilogueOp::kMaxPool && before.kind == Kind::kCode &&
@@ -269,12 +277,12 @@ class QuantizedPlace {
     return reader;
   }
 
-  /// One node more, or several that are a function; false where none can be taken.
+  /// Takes one more node, or several that compute a function. Returns false if none can be taken.
   bool advance() {
     try {
       return take_node() || (!now_.coded && take_function());
     } catch (const Refused&) {
-      return false;  // what is found so far stands
+      return false;  // the steps found so far stay
     } catch (const Error&) {
       return false;
     }
@@ -345,7 +353,7 @@ class QuantizedPlace {
     const auto own = shape(now_.value), added = shape(other);
     if (!own || !added) return false;
     const auto coded = codings_.dequantized(other);
-    // What is computed and has a number for each channel may be a residual of one row or pixel.
+    // A computed value with one number per channel may be a residual of one row or pixel.
     const bool goes_with_channels = added->size() <= own->size() &&
                                     is_per_channel(*added, channels(), channel_axis(workload_, own->size()));
     const bool is_bias = goes_with_channels && add_bias(other, coded);
@@ -379,8 +387,8 @@ class QuantizedPlace {
     return true;
   }
 
-  /// The place that ends here; nullopt where the workload's epilogue cannot say it, or no family serves its
-  /// pool.
+  /// Returns the match that ends here; nullopt if the workload's epilogue cannot express it, or no family
+  /// serves its pool.
   std::optional<FoundPlace> finished(const State& state) {
     if (!state.coded && !state.is_new) return std::nullopt;
     try {
@@ -411,10 +419,10 @@ class QuantizedPlace {
   const OpenGraph& graph_;
   const Codings codings_;
   const OnnxNode& main_;
-  Workload workload_;  ///< without its epilogue and the type of its output
+  Workload workload_;  ///< without its epilogue and its output's type
   Coded x_, w_;
-  std::optional<CodedWeights> made_;  ///< the weights, where nodes make them
-  std::string_view bias_;             ///< of s32
+  std::optional<CodedWeights> made_;  ///< the weights, if nodes make them
+  std::string_view bias_;             ///< a value of s32
   State now_;
   std::string why_not_ = "its epilogue cannot be told";
 };
@@ -442,7 +450,7 @@ std::optional<std::variant<FoundPlace, Gap>> quantized_place(const OpenGraph& gr
     return place.find();
   } catch (const Refused& refused) {
     return Gap{refused.reason, place.flops()};
-  } catch (const Error& error) {  // elements that are not there
+  } catch (const Error& error) {  // missing elements
     return Gap{error.what(), place.flops()};
   }
 }

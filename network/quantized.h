@@ -1,6 +1,6 @@
-// Convolutions and products of whole numbers that stand for reals: of an operator between DequantizeLinear
-// and QuantizeLinear, or of one that has the scales and zero points among its inputs (QLinearConv,
-// https://onnx.ai/onnx/operators/onnx__QLinearConv.html, and its like).
+// Quantized convolutions and products: an operator between DequantizeLinear and QuantizeLinear, or one with
+// scales and zero points among its inputs (QLinearConv,
+// https://onnx.ai/onnx/operators/onnx__QLinearConv.html, and similar ones).
 #pragma once
 
 #include <cstddef>
@@ -15,32 +15,32 @@
 
 namespace lehr {
 
-/// A graph on the way to its places.
+/// A graph whose matches are being found.
 struct OpenGraph {
   const OnnxModel& model;
   const GraphShapes& shapes;
   const Readers& readers;
-  /// The node that makes a value.
+  /// The node that makes each value.
   const std::unordered_map<std::string_view, std::size_t>& makers;
   const IsServed& is_served;       ///< places_of()
-  const std::vector<char>& taken;  ///< nodes that are part of a place
-  /// Of constants that were looked through, whether they are of s7.
+  const std::vector<char>& taken;  ///< nodes that are part of a match
+  /// Constants that were read, and whether they fit s7.
   std::unordered_map<const OnnxTensor*, bool>& small;
 };
 
-/// A workload, and where it is computed.
+/// A workload and its match.
 struct FoundPlace {
   Workload workload;
   NetworkPlace place;
 };
 
-/// Whether the node computes in integers, or would as engines see it.
+/// Whether the node computes in integers, or would in an engine.
 bool is_quantized(const OpenGraph& graph, const OnnxNode& node);
 
-/// What begins with such a node, which is a Conv, Gemm or MatMul or one that has its place among integers.
-/// Each rounding to whole numbers that the graph has is kept; sums, functions and residuals between two of
-/// them are computed in f32. Takes what follows as far as the workload's epilogue can do it, up to the last
-/// QuantizeLinear where there is one. nullopt: it is no such node.
+/// Returns the match that begins with such a node: a Conv, Gemm or MatMul, or its counterpart for integers.
+/// Each rounding to integers in the graph is kept; sums, functions and residuals between two of them are
+/// computed in f32. Takes the following nodes as far as the workload's epilogue can, up to the last
+/// QuantizeLinear if there is one. Returns nullopt for another node.
 std::optional<std::variant<FoundPlace, Gap>> quantized_place(const OpenGraph& graph, std::size_t node);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// Operators of integers that are others between scales and zero points, those of ONNX and, of the domain
-// com.microsoft, what quantizing programs write
+// Quantized counterparts of other operators, with scales and zero points among their inputs: those of ONNX
+// and, of the domain com.microsoft, those that quantizing programs write
 // (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md).
 #include <algorithm>
 #include <array>
@@ -9,13 +9,13 @@
 namespace lehr {
 namespace {
 
-/// Where the type of the output is that of no input.
+/// Type of an output that no input has.
 constexpr int kSums = -1;
 
 struct QuantizedOperator {
   std::string_view domain, op;
-  ShapeRule rule;             ///< of the operator that it is otherwise
-  std::array<int, 2> inputs;  ///< that one's; -1: it has none such
+  ShapeRule rule;             ///< of the operator that it corresponds to
+  std::array<int, 2> inputs;  ///< that operator's inputs; -1: it has no such input
   int type;                   ///< the input whose type the output has: its zero point
 };
 
@@ -33,7 +33,7 @@ constexpr QuantizedOperator kOperators[] = {
     {kMicrosoftDomain, "QLinearGlobalAveragePool", &rules::global_pool, {0, -1}, 0},
 };
 
-/// Images whose channels come last have other shapes.
+/// True if the images have channels last, and so other shapes.
 bool has_channels_last(const OnnxNode& node) {
   return node.whole("channels_last", 0) != 0;
 }
@@ -52,7 +52,7 @@ void infer(ShapeSite& site, ShapeRule rule, const std::vector<std::size_t>& inpu
   site.outputs[0].wholes.reset();
 }
 
-/// The output's scale and zero point, then of each part: itself, its scale, its zero point.
+/// Reads the output's scale and zero point, then for each part: the part, its scale, its zero point.
 void concat(ShapeSite& site) {
   std::vector<std::size_t> parts;
   for (std::size_t i = 2; i < site.inputs.size(); i += 3) parts.push_back(i);
@@ -72,7 +72,7 @@ bool infer_quantized(ShapeSite& site) {
     if (input >= 0) inputs.push_back(static_cast<std::size_t>(input));
   OnnxType type = OnnxType::kS32;
   if (found->type != kSums) type = site.in(static_cast<std::size_t>(found->type)).type;
-  // A QGemm without the scale of an output does not quantize it.
+  // A QGemm without an output scale does not quantize its output.
   if (site.node.op == "QGemm" && !site.has(8)) type = OnnxType::kF32;
   infer(site, found->rule, inputs, type);
   return true;

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = QuantizedStep::Kind;
 
-/// Pools and functions that commute with a positive factor.
+/// Whether a pool or function commutes with a positive factor.
 bool is_free_of_scale(EpilogueOp op) {
   return op == EpilogueOp::kRelu || op == EpilogueOp::kLeakyRelu || op == EpilogueOp::kMaxPool;
 }
@@ -27,7 +27,7 @@ void add_step(EpilogueStep step, FoundPlace& found) {
   found.workload.epilogue.steps.push_back(step);
 }
 
-/// What one is in a value of f32 before these steps.
+/// Returns the real that a value of 1 stands for before these steps.
 float unit_of(std::span<const QuantizedStep> steps) {
   for (const QuantizedStep& each : steps) {
     if (each.kind == Kind::kCode) return each.coding.scale();
@@ -64,7 +64,7 @@ void add_residual(const QuantizedStep& step, float unit, FoundPlace& found) {
   add_zero(step.coding, found);
 }
 
-/// The unit of what comes behind it.
+/// Adds the quantization, and returns the unit of the steps after it.
 float add_code(const Coding& coding, float unit, std::span<const QuantizedStep> behind, FoundPlace& found) {
   const float scale = unit == coding.scale() ? 1 : unit / coding.scale();
   if (behind.empty()) {

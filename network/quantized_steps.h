@@ -1,5 +1,4 @@
-// What is done to sums of whole numbers that stand for reals, as a graph says it, and as a workload's
-// epilogue does.
+// Steps on the sums of quantized products: those of a graph, and those of a workload's epilogue.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +11,12 @@
 
 namespace lehr {
 
-/// How whole numbers stand for reals: (whole - zero) scale.
+/// Quantization parameters: a real is (integer - zero) scale.
 struct Coding {
   OnnxType type = OnnxType::kU8;
-  std::vector<float> scales;        ///< one, or one for each channel
-  std::vector<std::int64_t> zeros;  ///< one, or as many
-  std::int64_t axis = 1;            ///< of the channels
+  std::vector<float> scales;        ///< one, or one per channel
+  std::vector<std::int64_t> zeros;  ///< one, or as many as channels
+  std::int64_t axis = 1;            ///< axis of the channels
 
   float scale() const { return scales[0]; }
   std::int64_t zero() const { return zeros[0]; }
@@ -27,37 +26,36 @@ struct Coding {
   }
   friend bool operator==(const Coding&, const Coding&) = default;
 };
-/// Of u8 or s8.
+/// Returns u8 or s8.
 DType dtype_of(const Coding& coding);
 
-/// What a graph does to the sums.
+/// A step of the graph on the sums.
 struct QuantizedStep {
   enum class Kind {
-    kStep,      ///< a function or a pool
-    kBias,      ///< one real for each channel is added
-    kResidual,  ///< a tensor is added: of f32, or of whole numbers
-    kCode       ///< the values are rounded to whole numbers
+    kStep,      ///< applies a function or a pool
+    kBias,      ///< adds one real per channel
+    kResidual,  ///< adds a tensor, of f32 or quantized
+    kCode       ///< quantizes the values
   } kind = Kind::kStep;
   EpilogueStep step = {};
   std::vector<float> bias = {};
   std::string_view residual = {};
-  bool is_coded = false;  ///< the residual is of whole numbers
-  Coding coding = {};     ///< of these, or those that are rounded to
+  bool is_coded = false;  ///< whether the residual is quantized
+  Coding coding = {};     ///< parameters of the residual, or of the quantization
 };
 
-/// The sums themselves.
+/// The sums of the products.
 struct QuantizedSums {
-  Coding first, second;  ///< of what is multiplied
+  Coding first, second;  ///< parameters of the two operands
   std::int64_t channels = 0;
-  std::string_view bias = {};  ///< of s32, in their unit; "": none
+  std::string_view bias = {};  ///< of s32, in the sums' unit; "": no bias
 };
 
-/// Adds the steps of an epilogue to the workload, and what they read to the place. Scales are worked into
-/// each other as engines do it, in f32: a QLinearConv multiplies its sums by x_scale w_scale / y_scale. A
-/// value stands for reals in the unit of the whole numbers that come next, where nothing in between has a
-/// scale of its own.
+/// Adds the steps of an epilogue to the workload, and their operands to the match. Scales are combined in f32
+/// as engines do it: a QLinearConv multiplies its sums by x_scale w_scale / y_scale. A value is in the unit
+/// of the next quantization, unless a step in between has a scale of its own.
 void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundPlace& found);
-/// One element of a coding's type as an input that is made.
+/// Adds one element of the type, 0, as an input that is made.
 void add_zero(const Coding& coding, FoundPlace& found);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Places of a network one of whose dimensions has any size of a range.
+// Matches of a network in which one dimension may have any size of a range.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-/// A place as it is at one size.
+/// A match at one size.
 struct Found {
   const Workload* workload = nullptr;
   const NetworkPlace* place = nullptr;
@@ -24,14 +24,14 @@ PlacesByOutput by_output(const NetworkPlaces& places) {
   return found;
 }
 
-/// Whether both are the same but for their rows, of which `smaller` has no more.
+/// Whether both workloads differ only in their rows, of which `smaller` has at most as many.
 bool differ_in_rows(const Workload& largest, const Workload& smaller) {
   const bool both_products = rows_of(largest) > 0 && rows_of(smaller) > 0;
   if (!both_products) return smaller == largest;
   return rows_of(smaller) <= rows_of(largest) && with_rows(smaller, rows_of(largest)) == largest;
 }
 
-/// Whether kernels can be told how many rows there are.
+/// Whether kernels can take the number of rows as an argument.
 bool is_valid(const Workload& range) {
   try {
     validate(kernels_of(range));
@@ -41,7 +41,7 @@ bool is_valid(const Workload& range) {
   }
 }
 
-/// What a place computes at all of these sizes; nullopt: no workload says it.
+/// Returns the workload of a match for all sizes; nullopt if no workload expresses it.
 std::optional<Workload> over_all(const Workload& largest, const NetworkPlace& place,
                                  const std::vector<PlacesByOutput>& smaller) {
   std::int64_t least = rows_of(largest);

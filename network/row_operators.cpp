@@ -45,7 +45,7 @@ RowTerm root(const RowTerm& of) {
   return term;
 }
 
-/// What the writer of an operator is given.
+/// The input of an operator's writer.
 struct Site {
   const OnnxNode& node;
   Terms in;
@@ -71,7 +71,7 @@ Written log_softmax(Site& site) {
   return Terms{off - call("log", call("sum", call("exp", off)))};
 }
 
-// With its mean and the reciprocal of its deviation; gain and shift may be left out.
+// Normalizes with mean and reciprocal deviation; gain and shift may be left out.
 Terms normalized(Site& site, const RowTerm& value, const RowTerm& gain, const RowTerm& shift,
                  float usual_epsilon) {
   const RowTerm x = site.statements.named(value);
@@ -83,7 +83,7 @@ Terms normalized(Site& site, const RowTerm& value, const RowTerm& gain, const Ro
   return {y, mean, factor};
 }
 
-// By the root of the mean square alone.
+// Normalizes by the root mean square alone.
 Terms scaled(Site& site, const RowTerm& value, const RowTerm& gain) {
   const RowTerm x = site.statements.named(value);
   const RowTerm factor = call("rsqrt", call("mean", x * x) + site.number("epsilon", 1e-5F));
@@ -97,7 +97,7 @@ Written simplified_normalization(Site& site) {
   return scaled(site, site.in[0], site.in[1]);
 }
 
-// Of a sum, which is the fourth output.
+// Normalizes a sum, which is the fourth output.
 Written skip_normalization(Site& site) {
   const bool is_simple = site.node.op == "SkipSimplifiedLayerNormalization";
   const std::size_t bias = is_simple ? 3 : 4;
@@ -136,7 +136,7 @@ Written power(Site& site) {
   return Terms{*exponent == 2 ? x * x : x * x * x};
 }
 
-// NaN stays: it is the second operand.
+// Clips. NaN stays NaN: it is the second operand.
 Written clip(Site& site) {
   const auto bound = [&](std::size_t i, std::string_view name) {
     if (site.has(i)) return site.in[i];
@@ -163,7 +163,7 @@ Written hard_sigmoid(Site& site) {
   return Terms{step_term({.op = EpilogueOp::kClamp, .numbers = {0, 1}}, line)};
 }
 
-// Between f32 and bf16; a comparison is a number here.
+// Casts between f32 and bf16; a comparison is a number here.
 Written cast(Site& site) {
   const auto to = static_cast<OnnxType>(site.node.whole("to", 0));
   if (to == OnnxType::kF32) return Terms{site.in[0]};
@@ -180,7 +180,7 @@ Written hard_swish(Site& site) {
   return Terms{step_term({.op = EpilogueOp::kHardSwish}, site.in[0])};
 }
 
-// All inputs joined.
+// Joins all inputs.
 template <RowTerm (*kJoin)(const RowTerm&, const RowTerm&)>
 Written joined(Site& site) {
   RowTerm all = site.in[0];
@@ -221,16 +221,16 @@ Written select(Site& site) {
   return Terms{call("select", site.in[0], site.in[1], site.in[2])};
 }
 
-/// A function of the expression with the operator's name in small letters, without what it begins with.
+/// Writes a function of the expression with the operator's name in small letters, less a prefix.
 Written function(Site& site) {
   const std::string_view op = site.node.op;
   return Terms{call(lower_case(op.starts_with("Reduce") ? op.substr(6) : op), site.in[0])};
 }
 
 enum class Kind {
-  kEach,        ///< of each element by itself
-  kAlone,       ///< the same, and a kernel pays for such a node alone
-  kCompares,    ///< of each element, and makes bool
+  kEach,        ///< each element by itself
+  kAlone,       ///< as kEach, and a kernel pays for such a node alone
+  kCompares,    ///< each element by itself, and the result is bool
   kReduces,     ///< along the last dimension
   kSoftmax,     ///< along the last dimension; before opset 13 from its attribute `axis` on
   kNormalizes,  ///< from its attribute `axis` on
@@ -239,7 +239,7 @@ enum class Kind {
 
 struct Operator {
   std::string_view op;
-  std::size_t least, most;  ///< of its inputs that are values
+  std::size_t least, most;  ///< number of inputs that are values
   Written (*write)(Site& site);
   Kind kind = Kind::kEach;
   std::string_view domain = "";
@@ -307,7 +307,7 @@ std::int64_t counted(std::int64_t axis, std::size_t rank) {
   return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
 }
 
-// Whether a reduction is along the last dimension alone.
+// Whether a reduction is only along the last dimension.
 bool is_along_last(const OnnxNode& node, std::size_t rank,
                    const std::optional<std::vector<std::int64_t>>& axes) {
   const std::vector<std::int64_t> list = axes ? *axes : node.wholes("axes");

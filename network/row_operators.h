@@ -1,4 +1,4 @@
-// What operators that go along rows compute, as text of a row expression (workload/rowwise).
+// Writes operators that work along rows as text of a row expression (workload/rowwise).
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 
 namespace lehr {
 
-/// A value: how it is written, in parentheses where an operator is its outermost.
+/// A value's text, in parentheses if its outermost part is an operator.
 struct RowTerm {
   std::string text;                            ///< "" for an operand that is left out
-  std::optional<float> number = std::nullopt;  ///< where it is one
-  std::string root_of = {};                    ///< what it is the square root of; "": no root
+  std::optional<float> number = std::nullopt;  ///< set if it is a number
+  std::string root_of = {};                    ///< the radicand if it is a square root; else ""
 };
 RowTerm number_term(float value);
-/// A step of epilogues (workload/epilogue_steps.h) of a value.
+/// Applies a step of epilogues (workload/epilogue_steps.h) to a value.
 RowTerm step_term(const EpilogueStep& step, const RowTerm& value);
 
-/// Statements, in order.
+/// Statements in order.
 class RowStatements {
  public:
-  /// The same value by a name, to be written more than once.
+  /// Gives the value a name, so that it can be used more than once.
   RowTerm named(const RowTerm& term);
   RowTerm assign(std::string name, const RowTerm& term);
   const std::string& text() const { return text_; }
@@ -37,19 +37,19 @@ class RowStatements {
 };
 
 struct RowNodeForm {
-  /// A row is what its first input has from this dimension on; nullopt: each element is computed by itself.
+  /// Dimension of the first input from which on a row begins; nullopt: each element is computed by itself.
   std::optional<std::int64_t> axis = std::nullopt;
-  bool alone = false;      ///< a kernel pays for a node of its own
-  std::size_t values = 0;  ///< so many of its inputs, the first ones, are operands
+  bool alone = false;      ///< whether a kernel pays for this node alone
+  std::size_t values = 0;  ///< number of inputs, from the first on, that are operands
 };
-/// nullopt for a node that is no such operator, or one with other attributes. `rank`: of its first input;
-/// `axes`: of a reduction whose input tells them.
+/// Returns the form of a node; nullopt for other operators or attributes. `rank` is the first input's. `axes`
+/// are those of a reduction that has them as an input.
 std::optional<RowNodeForm> row_form(const OnnxNode& node, std::int64_t opset, std::size_t rank,
                                     const std::optional<std::vector<std::int64_t>>& axes);
-/// The axes of a reduction are the elements of this input; "" where an attribute tells them, or none does.
+/// Returns the input that has the axes of a reduction; "" if they are an attribute or missing.
 std::string_view axes_input(const OnnxNode& node);
 
-/// The node's outputs; nullopt where no expression says them.
+/// Returns the node's outputs as text; nullopt if no expression can compute them.
 std::optional<std::vector<RowTerm>> row_terms(const OnnxNode& node, std::vector<RowTerm> in,
                                               RowStatements& statements);
 

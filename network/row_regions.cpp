@@ -30,20 +30,20 @@ std::int64_t rows_of(const RowSpace& space) {
 std::int64_t columns_of(const RowSpace& space) {
   return product(space.dims, space.axis, space.dims.size());
 }
-/// What has one value for each row.
+/// Returns the shape of a tensor with one value per row.
 Sizes row_shape(const RowSpace& space) {
   Sizes sizes = space.dims;
   std::fill(sizes.begin() + static_cast<std::ptrdiff_t>(space.axis), sizes.end(), 1);
   return sizes;
 }
 
-/// Which of these dimensions are `whole`'s and which are 1: behind each other at most one of each kind, since
-/// a line is read by rows that follow each other, or by each so-manieth one.
+/// Says which dimensions are equal to `whole`'s and which are 1. There may be one group of each kind, one
+/// after the other, since rows read lines one after the other, or every n-th one.
 struct Lines {
   bool first_whole = false, last_whole = false;
-  std::int64_t last = 1;  ///< rows of the last kind
+  std::int64_t last = 1;  ///< rows of the last group
 };
-/// nullopt where there is another size, or a third kind behind the second.
+/// Returns the lines; nullopt if there is another size, or a third group.
 std::optional<Lines> lines_of(const Sizes& sizes, const Sizes& whole, std::size_t count) {
   std::optional<Lines> lines;
   bool turned = false;
@@ -56,14 +56,15 @@ std::optional<Lines> lines_of(const Sizes& sizes, const Sizes& whole, std::size_
     } else if (lines->last_whole != is_whole) {
       if (turned) return std::nullopt;
       turned = true;
-      lines->last_whole = is_whole, lines->last = 1;
+      lines->last_whole = is_whole;
+      lines->last = 1;
     }
     lines->last *= whole[i];
   }
   return lines ? lines : Lines{true, true, 1};
 }
 
-/// ":column", "" (one value for each element), ":row%4", ...; nullopt where rows read it in another way.
+/// Returns ":column", "" (one value per element), ":row%4", ...; nullopt if rows read it differently.
 std::optional<std::string> kind_of(Sizes sizes, const RowSpace& space) {
   if (sizes.size() > space.dims.size()) return std::nullopt;
   sizes.insert(sizes.begin(), space.dims.size() - sizes.size(), 1);
@@ -78,7 +79,7 @@ std::optional<std::string> kind_of(Sizes sizes, const RowSpace& space) {
   return fmt::format(":{}{}{}", varies ? "column" : "row", lines->first_whole ? '/' : '%', lines->last);
 }
 
-/// What is written as one: a node, or nodes that are a step of epilogues together.
+/// A node, or several nodes that are one step of epilogues.
 struct Item {
   std::vector<std::size_t> nodes;
   std::vector<std::string_view> operands, outputs;
@@ -126,7 +127,7 @@ class RegionFinder {
     return found == readers_.end() ? kNobody : found->second;
   }
 
-  // Functions that exporters write as several nodes.
+  // Finds functions that exporters write as several nodes.
   void find_step(std::string_view value) {
     if (value.empty() || shapes_.of(value).type != OnnxType::kF32 || shapes_.of(value).fixed) return;
     const auto found = function_of_value(model_, shapes_, readers_, value);
@@ -183,8 +184,8 @@ class RegionFinder {
     return item;
   }
 
-  // Of what is computed element by element: that of its output or, where this has one value for each row,
-  // that of what it reads.
+  // Returns the rows of an element-wise item: those of its output or, if that has one value per row, those of
+  // its input.
   std::optional<RowSpace> space_of(const Item& item, std::string_view output) const {
     const auto sizes = shape(output);
     if (!sizes || sizes->empty()) return std::nullopt;
@@ -200,7 +201,7 @@ class RegionFinder {
                                                                       : &items_[item_of_[found->second]];
   }
 
-  // Whether an item makes a value that others of its space read as it is.
+  // Whether an item makes a value that other items of its space read unchanged.
   bool is_within(std::string_view value, const RowSpace& space) const {
     const Item* const maker = maker_of(value);
     if (maker == nullptr || maker->space != space) return false;
@@ -236,8 +237,8 @@ class RegionFinder {
     return number ? number_term(*number) : RowTerm{std::move(name)};
   }
 
-  // Items of a space that read each other are of one stage; what is between two of them that is not is of a
-  // later one. So nothing that depends on a region is read by it.
+  // Assigns stages. Items of a space that read each other have one stage. An item outside of the space
+  // between two of them begins a later stage. So a region never reads a value that depends on it.
   void find_stage(std::size_t at) {
     const OnnxNode& node = model_.nodes[at];
     const auto follow = [&](std::string_view value) {
@@ -256,7 +257,7 @@ class RegionFinder {
     return item;
   }
 
-  // Items that are connected within a stage, by their first node.
+  // Returns the connected items of each stage, by their first node.
   std::map<std::size_t, std::vector<std::size_t>> components() const {
     std::vector<std::size_t> parents(items_.size());
     for (std::size_t i = 0; i < parents.size(); ++i) parents[i] = i;
@@ -291,7 +292,7 @@ class RegionFinder {
   friend class RegionText;
 };
 
-/// The text of a region while it is written.
+/// The text of a region while it is being written.
 class RegionText {
  public:
   RegionText(const RegionFinder& finder, const std::vector<std::size_t>& items) : finder_(finder) {
@@ -307,7 +308,7 @@ class RegionText {
     }
   }
 
-  /// nullopt where it is none that a kernel is for.
+  /// Returns the region; nullopt if there is no kernel for it.
   std::optional<RowRegion> write(const std::vector<std::size_t>& items) {
     if (region_.outputs.empty() || region_.outputs.size() > kMostRowOutputs) return std::nullopt;
     const RowSpace& space = items_of(items[0]).space;
@@ -363,7 +364,7 @@ class RegionText {
     return terms_.emplace(operand, std::move(term)).first->second;
   }
 
-  /// A call has as many rows as its first input: one that has a line for each.
+  /// Chooses the first input, which decides the rows of a call: it has a line per row.
   bool take_first(const std::vector<std::size_t>& items, const RowSpace& space) {
     for (const std::size_t item : items)
       for (const std::string_view operand : items_of(item).operands) {
@@ -414,11 +415,13 @@ class RegionText {
 };
 
 std::optional<RowRegion> RegionFinder::region_of(const std::vector<std::size_t>& items) const {
-  if (items.size() > kMostRowNodes) return std::nullopt;  // before it is written: a stranger's may be long
+  if (items.size() > kMostRowNodes) return std::nullopt;  // checked before writing: a hostile one may be long
   std::size_t nodes = 0;
   bool alone = false;
-  for (const std::size_t item : items)
-    nodes += items_[item].nodes.size(), alone = alone || items_[item].form.alone;
+  for (const std::size_t item : items) {
+    nodes += items_[item].nodes.size();
+    alone = alone || items_[item].form.alone;
+  }
   return nodes < 2 && !alone ? std::nullopt : RegionText(*this, items).write(items);
 }
 

@@ -62,7 +62,7 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
     } else if (x && y) {
       return std::nullopt;
     } else {
-      result[i] = x ? x : y;  // the one that is known: it is not 1
+      result[i] = x ? x : y;  // the known one: it is not 1
     }
   }
   return result;
@@ -123,10 +123,12 @@ Taken taken(std::int64_t size, std::int64_t begin, std::int64_t end, std::int64_
     return std::clamp(at, low, high);
   };
   if (step > 0) {
-    begin = within(begin, 0, size), end = within(end, 0, size);
+    begin = within(begin, 0, size);
+    end = within(end, 0, size);
     return {begin, step, begin >= end ? 0 : (end - begin - 1) / step + 1};
   }
-  begin = within(begin, 0, size - 1), end = end < -size ? -1 : within(end, -1, size - 1);
+  begin = within(begin, 0, size - 1);
+  end = end < -size ? -1 : within(end, -1, size - 1);
   return {begin, step, begin <= end || size == 0 ? 0 : (begin - end - 1) / -step + 1};
 }
 

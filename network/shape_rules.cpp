@@ -1,5 +1,5 @@
-// The table of operators, and rules that are of no other kind. A rule fills what it can tell and leaves the
-// rest open. Operators and their attributes are those of https://onnx.ai/onnx/operators.
+// The table of operators, and the rules that fit no other file. A rule fills in what it can infer and leaves
+// the rest open. Operators and attributes are those of https://onnx.ai/onnx/operators.
 #include "network/shape_rules.h"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ void reduce(ShapeSite& site) {
   }
 }
 
-// Y (steps x directions x batch x hidden), and the last states.
+// Infers Y (steps x directions x batch x hidden) and the last states.
 void recurrent(ShapeSite& site) {
   for (ValueFacts& output : site.outputs) output.type = site.in(0).type;
   const auto& x = site.in(0).shape;
@@ -98,7 +98,7 @@ void quantize(ShapeSite& site) {
     site.outputs[0].type = site.has(2) ? site.in(2).type : OnnxType::kU8;
 }
 
-/// Of each row: its mean and the reciprocal of its deviation, or one of them.
+/// Infers the outputs with one value per row: the mean, the reciprocal deviation, or both.
 void row_facts(ShapeSite& site, std::size_t first, std::int64_t axis) {
   const auto& shape = site.in(0).shape;
   if (axis < 0 && shape) axis += std::ssize(*shape);
@@ -115,7 +115,7 @@ void layer_normalization(ShapeSite& site) {
   row_facts(site, 1, site.node.whole("axis", -1));
 }
 
-/// Its fourth output is what it normalizes.
+/// Infers the fourth output, too, which is the sum that it normalizes.
 void skip_normalization(ShapeSite& site) {
   same(site);
   row_facts(site, 1, -1);
@@ -180,7 +180,7 @@ constexpr Row kRows[] = {
     {&dropout, "Dropout"},
 };
 
-/// Of com.microsoft, what ONNX Runtime's own programs write.
+/// Operators of com.microsoft that ONNX Runtime's own programs write.
 constexpr Row kContributed[] = {
     {&same, "BiasGelu FastGelu Gelu QuickGelu"},
     {&layer_normalization, "SimplifiedLayerNormalization"},

@@ -1,4 +1,4 @@
-// What each operator makes of the facts of its inputs.
+// Rules that infer an operator's outputs from the facts about its inputs.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace lehr {
 
-/// A node, with what is known of what it reads and makes.
+/// A node, with the known facts about its inputs and outputs.
 struct ShapeSite {
   const OnnxNode& node;
   std::int64_t opset;
-  std::vector<const ValueFacts*> inputs;  ///< facts of nothing for one that is left out
-  std::vector<ValueFacts> outputs;        ///< as many as the node has; filled by the rule
+  std::vector<const ValueFacts*> inputs;  ///< empty facts for an input that is left out
+  std::vector<ValueFacts> outputs;        ///< one per output of the node; filled by the rule
 
   const ValueFacts& in(std::size_t i) const;
   bool has(std::size_t i) const { return !node.input(i).empty(); }
@@ -22,20 +22,20 @@ struct ShapeSite {
 
 using ShapeRule = void (*)(ShapeSite& site);
 
-/// nullptr for an operator that is not known, or that infer_quantized() is for.
+/// Returns the rule; nullptr if the operator is not known, or infer_quantized() infers it.
 ShapeRule shape_rule_of(std::string_view op, std::string_view domain);
 
-/// Fills the outputs of a node that computes in integers, of whatever domain. False: it is none.
+/// Fills the outputs of a node that computes in integers, of any domain. Returns false for other nodes.
 bool infer_quantized(ShapeSite& site);
 
 namespace rules {
 
-// Those that other files' rules are made of.
+// Rules that other files build on.
 void same(ShapeSite& site);  ///< the output is like the first input
 void gemm(ShapeSite& site);
 void matmul(ShapeSite& site);
 
-// Those of image_rules.cpp, layout_rules.cpp and list_rules.cpp.
+// Rules of image_rules.cpp, layout_rules.cpp and list_rules.cpp.
 void conv(ShapeSite& site);
 void pool(ShapeSite& site);
 void global_pool(ShapeSite& site);

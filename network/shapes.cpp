@@ -27,7 +27,7 @@ std::optional<Shape> bound(const OnnxValueInfo& value, const ShapeBindings& bind
   return shape;
 }
 
-// With the shape that the user states for it.
+// Returns an input's shape with the sizes that the user gives for it.
 std::optional<Shape> input_shape(const OnnxValueInfo& input, const ShapeBindings& bindings) {
   std::optional<Shape> shape = bound(input, bindings);
   const auto stated = bindings.inputs.find(std::string(input.name));
@@ -42,8 +42,8 @@ std::optional<Shape> input_shape(const OnnxValueInfo& input, const ShapeBindings
   return Shape(sizes.begin(), sizes.end());
 }
 
-/// Whether a dimension of an input is the number of things that are computed at once: it is called so or,
-/// where none is, the first of several.
+/// Whether a dimension of an input is the batch: its name says so or, if none does, it is the first of
+/// several.
 bool is_batch(const std::vector<OnnxDim>& dims, std::size_t i) {
   const auto called_so = [](const OnnxDim& dim) {
     return lower_case(dim.name).find("batch") != std::string::npos;
@@ -51,8 +51,7 @@ bool is_batch(const std::vector<OnnxDim>& dims, std::size_t i) {
   return called_so(dims[i]) || (i == 0 && dims.size() > 1 && std::ranges::none_of(dims, called_so));
 }
 
-/// Flags that say what is not known of an input: --dim for each of the dimensions, or --input where one has
-/// no name.
+/// Returns flags for the missing sizes of an input: --dim for each dimension, or --input if one has no name.
 std::vector<std::string> missing_sizes(const OnnxValueInfo& input, const std::optional<Shape>& shape) {
   const std::string whole = fmt::format("--input {}=", input.name);
   if (!shape) return {whole + "1x..."};
@@ -87,7 +86,7 @@ bool complete(const ValueFacts& facts) {
   return facts.shape && std::ranges::all_of(*facts.shape, [](const Dim& dim) { return dim.has_value(); });
 }
 
-// What is stated, and what a rule found: dimensions that only one of them knows are known.
+// Adds stated facts to those that a rule found: a dimension that either knows is known.
 void add_stated(ValueFacts& facts, const ValueFacts& stated) {
   if (facts.type == OnnxType::kUnknown) facts.type = stated.type;
   if (!facts.shape) facts.shape = stated.shape;
@@ -96,7 +95,7 @@ void add_stated(ValueFacts& facts, const ValueFacts& stated) {
     if (!(*facts.shape)[i]) (*facts.shape)[i] = (*stated.shape)[i];
 }
 
-// A stranger's nodes make shapes that no program has.
+// Drops facts beyond the limits: a hostile file's nodes may make shapes that no program has.
 void keep_within_limits(ValueFacts& facts) {
   if (facts.shape && facts.shape->size() > kMostDims) facts.shape.reset();
   if (facts.wholes && facts.wholes->size() > std::size_t{kMostWholes}) facts.wholes.reset();
@@ -104,7 +103,7 @@ void keep_within_limits(ValueFacts& facts) {
     if (dim && *dim < 0) dim.reset();
 }
 
-// Gives the same for the same inputs, and reads nothing else: a graph of its own may.
+// Whether it gives the same for the same inputs, and reads nothing else (a graph of its own may).
 bool is_repeatable(const OnnxNode& node) {
   return !node.op.starts_with("Random") && node.op != "Bernoulli" && node.op != "Multinomial" &&
          std::ranges::none_of(node.attributes, &OnnxAttribute::has_graph);
@@ -187,7 +186,7 @@ class Inference {
       open = open || (i == 0 && !complete(facts));
       if (!node.outputs[i].empty()) result_.values[node.outputs[i]] = std::move(facts);
     }
-    // Where the inputs were known, here is where it ends; else it ended before.
+    // It is reported here only if its inputs were known; else an earlier node was.
     if (open && all_known)
       result_.unknown.push_back(fmt::format("{}: {}", called(node, index), why_open(node, rule)));
   }
@@ -218,12 +217,12 @@ GraphShapes infer_shapes(const OnnxModel& model, const ShapeBindings& bindings) 
 
 namespace {
 
-// One of the axes; false where attributes do not go together. `i` counts among the node's axes, of which
-// there are `count`.
+// Sets one of the axes; returns false if the attributes do not fit together. `i` counts among the node's
+// `count` axes.
 bool set_axis(const OnnxNode& node, std::size_t i, std::size_t count, Dim size, Dim kernel,
               ImageWindow& window) {
   constexpr std::int64_t kMost = 1 << 20;
-  const std::size_t at = i + 2 - count;  // of one axis alone it is the width
+  const std::size_t at = i + 2 - count;  // a single axis is the width
   const auto kernels = node.wholes("kernel_shape"), strides = node.wholes("strides"),
              pads = node.wholes("pads"), dilations = node.wholes("dilations");
   const auto has = [](const std::vector<std::int64_t>& list, std::size_t wanted) {
@@ -236,7 +235,10 @@ bool set_axis(const OnnxNode& node, std::size_t i, std::size_t count, Dim size, 
   window.kernel[at] = *kernel;
   if (!strides.empty()) window.stride[at] = strides[i];
   if (!dilations.empty()) window.dilation[at] = dilations[i];
-  if (!pads.empty()) window.before[at] = pads[i], window.after[at] = pads[i + count];
+  if (!pads.empty()) {
+    window.before[at] = pads[i];
+    window.after[at] = pads[i + count];
+  }
   for (const std::int64_t value : {window.kernel[at], window.stride[at], window.dilation[at]})
     if (value < 1 || value > kMost) return false;
   for (const std::int64_t value : {window.before[at], window.after[at]})
@@ -246,7 +248,7 @@ bool set_axis(const OnnxNode& node, std::size_t i, std::size_t count, Dim size, 
   window.before[at] = window.after[at] = 0;
   if (automatic == "VALID") return true;
   if (!size) return false;
-  // As many outputs as strides fit; the odd one of the padding goes where the name says.
+  // Takes as many outputs as strides fit. The name says on which side the odd element of the padding goes.
   const std::int64_t outputs = (*size + window.stride[at] - 1) / window.stride[at];
   const std::int64_t needed = std::max<std::int64_t>(
       0, (outputs - 1) * window.stride[at] + window.dilation[at] * (window.kernel[at] - 1) + 1 - *size);

@@ -16,10 +16,10 @@ namespace lehr::onnxruntime {
 namespace {
 
 constexpr std::size_t kMostCharacters = 40;  // of a library's name
-// More calls than this at the same time end their contexts.
+// Number of unused contexts that are kept. If more calls have run at the same time, their contexts are ended.
 constexpr std::size_t kMostFree = 64;
 
-char own_path[kMostPath - 64] = "";  // absolute; behind its last '/' there is room for a library's name
+char own_path[kMostPath - 64] = "";  // absolute; after its last '/' there is room for a library's name
 Library* libraries = nullptr;
 pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t borrowing = PTHREAD_MUTEX_INITIALIZER;
@@ -36,7 +36,8 @@ class Locked {
   pthread_mutex_t& lock_;
 };
 
-// A letter and letters, digits and '_': no path, and part of a function's name.
+// Whether it is a letter and then letters, digits and '_': it is not a path, and can be part of a function's
+// name.
 bool is_name(const char* name) {
   const std::size_t size = std::strlen(name);
   for (std::size_t i = 0; i < size; ++i) {
@@ -56,10 +57,10 @@ bool find_path(const char* name, char (&path)[kMostPath], Sentence& error) {
   return true;
 }
 
-// The loader maps more than there is of a file that was cut, and the process ends.
+// Checks a file's size: the loader would map more than a cut file has, and the process would be killed.
 bool check_file(Library& library, Sentence& error) {
   const int file = open(library.path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return true;  // dlopen() says why
+  if (file < 0) return true;  // dlopen() reports why
   struct stat found = {};
   Elf64_Ehdr header = {};
   const bool is_read = fstat(file, &found) == 0 && pread(file, &header, sizeof header, 0) == sizeof header &&
@@ -102,7 +103,7 @@ bool load(Library& library, Sentence& error) {
          find("_pack_bytes", functions.pack_bytes) && find("_pack", functions.pack);
 }
 
-// With options of its own: nothing is started.
+// Makes a context with options of its own: nothing is started.
 kernels_context* made(const Library& library, const kernels_options& options, Sentence& error) {
   char why_not[sizeof error.text] = "";
   kernels_context* const context =

@@ -1,4 +1,5 @@
-// Libraries of `lehr export` (runtime/kernels.h) in this one's folder, and contexts of them that calls share.
+// Libraries of `lehr export` (runtime/kernels.h) in this library's folder, and contexts of them that calls
+// share.
 #pragma once
 
 #include <limits.h>
@@ -31,7 +32,7 @@ struct FreeContext {
   std::uint32_t threads = 0;
   kernels_context* context = nullptr;
 };
-/// A context of the GPU. One that no call has used yet has no stream.
+/// A context of the GPU. Until a call has used it, it has no stream.
 struct StreamContext {
   bool has_stream = false;
   void* stream = nullptr;
@@ -41,32 +42,33 @@ struct StreamContext {
 struct Library {
   Array<char> name;
   char path[kMostPath] = "";
-  dev_t device = 0;  ///< with `inode` the file that was loaded
+  dev_t device = 0;  ///< with `inode`, identifies the file that was loaded
   ino_t inode = 0;
   LibraryFunctions functions = {};
   Array<FreeContext> free;
   Array<StreamContext> of_streams;
-  std::uint64_t gpu_nodes = 0;  ///< contexts of the GPU live as long as there are some
+  std::uint64_t gpu_nodes = 0;  ///< contexts of the GPU live as long as this is above 0
   Library* next = nullptr;
 };
 
-/// Notes the path that this plug-in was loaded by, as long as a relative one leads there. Later calls do
+/// Notes the path that this plug-in was loaded by, while a relative one is still valid. Later calls do
 /// nothing.
 void note_own_path();
-/// The library lib<NAME>.so of the folder of that path, or where it has none of the file that the path leads
-/// to. It is loaded by the first call that names it, for ever. nullptr with a sentence.
+/// Returns the library lib<NAME>.so in the folder of that path, or, if it has none, in the folder of the file
+/// that the path leads to. The first call that names it loads it, forever. Returns nullptr with a sentence on
+/// failure.
 Library* library_beside(const char* name, Sentence& error);
 /// Whether another file has its path now.
 bool was_replaced(const Library& library);
 
-/// A context for the processor, which is this call's alone.
+/// A context for the processor that only this call uses.
 class BorrowedContext {
  public:
   BorrowedContext(Library& library, std::uint32_t threads, Sentence& error);
   ~BorrowedContext();
   BorrowedContext(const BorrowedContext&) = delete;
   BorrowedContext& operator=(const BorrowedContext&) = delete;
-  kernels_context* get() const { return context_; }  ///< nullptr: there is none, with a sentence
+  kernels_context* get() const { return context_; }  ///< nullptr with a sentence if it could not be made
 
  private:
   Library& library_;
@@ -74,20 +76,20 @@ class BorrowedContext {
   kernels_context* context_ = nullptr;
 };
 
-/// The context of a stream of the GPU. No other thread uses any as long as it lives: a launch takes a moment.
+/// The context of a stream of the GPU. While this lives, no other thread uses any: a launch is short.
 class LockedGpuContext {
  public:
-  /// `stream` of a node that is made is nullptr: any context will do.
+  /// `stream` is nullptr while a node is created: any context is right then.
   LockedGpuContext(Library& library, void* const* stream, Sentence& error);
   ~LockedGpuContext();
   LockedGpuContext(const LockedGpuContext&) = delete;
   LockedGpuContext& operator=(const LockedGpuContext&) = delete;
-  kernels_context* get() const { return context_; }  ///< nullptr: there is none, with a sentence
+  kernels_context* get() const { return context_; }  ///< nullptr with a sentence if it could not be made
 
  private:
   kernels_context* context_ = nullptr;
 };
-/// Counts the nodes that run on the GPU; the last one ends its contexts.
+/// Count the nodes that run on the GPU; the last one ends its contexts.
 void begin_gpu_node(Library& library);
 void end_gpu_node(Library& library);
 

@@ -1,5 +1,5 @@
-// Operators of bf16 between places, which the engine has for f32 alone: a node of the domain ai.lehr has the
-// name, the attributes and the meaning that ONNX has for it (version 22), and one output.
+// Operators in bf16 between matches, which the engine only has for f32. A node of the domain ai.lehr has
+// ONNX's name, attributes and meaning for it (version 22), and one output.
 #pragma once
 
 #include "plugin/windows.h"
@@ -26,7 +26,7 @@ class Between {
   Between(const Between&) = delete;
   Between& operator=(const Between&) = delete;
 
-  /// Reads its attributes. nullptr, or a status.
+  /// Reads its attributes. Returns nullptr, or a status.
   OrtStatus* create(const OrtKernelInfo* info);
   /// Computes the output. Calls may run at the same time.
   OrtStatus* run(OrtKernelContext* context) const;

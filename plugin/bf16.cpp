@@ -14,8 +14,8 @@ using EightIntegers = std::int32_t __attribute__((vector_size(32)));
 using FourFloats = float __attribute__((vector_size(16)));
 constexpr std::int64_t kBlock = 8;
 
-/// Calls block(begin, count) for the blocks of [0, size): `count` is kBlock, which the compiler knows, but
-/// for the last one's.
+/// Calls block(begin, count) for the blocks of [0, size). `count` is kBlock, which the compiler knows, except
+/// for the last block.
 template <typename Function>
 inline void for_blocks(std::int64_t size, const Function& block) {
   std::int64_t begin = 0;
@@ -23,10 +23,18 @@ inline void for_blocks(std::int64_t size, const Function& block) {
   if (begin < size) block(begin, size - begin);
 }
 
-// A copy of few numbers, without a call.
+// Copies a few numbers without a call.
 inline void copy_some(const std::uint16_t* from, std::uint16_t* to, std::int64_t count) {
-  if ((count & 4) != 0) std::memcpy(to, from, 8), from += 4, to += 4;
-  if ((count & 2) != 0) std::memcpy(to, from, 4), from += 2, to += 2;
+  if ((count & 4) != 0) {
+    std::memcpy(to, from, 8);
+    from += 4;
+    to += 4;
+  }
+  if ((count & 2) != 0) {
+    std::memcpy(to, from, 4);
+    from += 2;
+    to += 2;
+  }
   if ((count & 1) != 0) *to = *from;
 }
 
@@ -47,17 +55,17 @@ inline __attribute__((always_inline)) void store(Vector block, std::uint16_t* to
   if (count != kBlock) copy_some(some, to, count);
 }
 
-/// Eight numbers as f32: those at even places, and those behind them.
+/// Eight numbers as f32: those at even positions, and those after each of them.
 struct Floats {
   FourFloats even, odd;
 };
 
-// The bits of a bf16 are the upper ones of the same f32.
+// A bf16's bits are the upper ones of the same f32.
 inline Floats widened(FourWords pairs) {
   return {reinterpret_cast<FourFloats>(pairs << 16), reinterpret_cast<FourFloats>(pairs & 0xffff0000)};
 }
 
-// Half to even, in the upper bits. A NaN that was computed has its upper bits set, and keeps them.
+// Rounds half to even, in the upper bits. A computed NaN has its upper bits set, and keeps them.
 inline FourWords rounded(FourFloats numbers) {
   const auto bits = reinterpret_cast<FourWords>(numbers);
   const auto is_number = reinterpret_cast<FourWords>(numbers == numbers);
@@ -71,19 +79,19 @@ inline std::uint16_t rounded(float number) {
   return static_cast<std::uint16_t>(rounded(FourFloats{number})[0] >> 16);
 }
 
-// Bits as integers in the numbers' order, and back.
+// Maps bits to integers in the numbers' order, and back.
 inline Numbers turned(Numbers bits) {
   return bits ^ ((bits >> 15) & 0x7fff);
 }
-constexpr std::int16_t kLeast = -0x7f81;  // -inf among them
+constexpr std::int16_t kLeast = -0x7f81;  // including -inf
 
-// NaNs with a sign lie below -inf: they become those without.
+// NaNs with a sign are below -inf: they become NaNs without.
 inline Numbers ordered(Numbers bits) {
   const Numbers order = turned(bits);
   return order ^ (order < kLeast);
 }
 
-// The first, third, ... of sixteen.
+// Returns the first, third, ... of sixteen numbers.
 inline Numbers every_other(Numbers a, Numbers b) {
   const FourIntegers lower[2] = {reinterpret_cast<FourIntegers>(a) << 16 >> 16,
                                  reinterpret_cast<FourIntegers>(b) << 16 >> 16};
@@ -96,7 +104,7 @@ inline Numbers larger(Numbers a, Numbers b) {
   return a > b ? a : b;
 }
 
-/// Of the places of a window that begins at `begin`, those in [0, end): from which one on, and how many.
+/// The positions of a window, which begins at `begin`, that are in [0, end): the first one, and how many.
 struct Within {
   Within(const Window& window, std::int64_t begin, std::int64_t end) : first(0), count(window.kernel) {
     if (begin >= 0 && begin + window.reach() <= end) return;
@@ -107,7 +115,7 @@ struct Within {
   std::int64_t first, count;
 };
 
-/// A plane's maxima, row by row: of numbers above each other first, then of those beside each other.
+/// Computes a plane's maxima row by row: first of numbers above each other, then of those beside each other.
 class Maxima {
  public:
   Maxima(const PlaneWindows& windows, const std::uint16_t* from, void* scratch)
@@ -115,7 +123,7 @@ class Maxima {
     std::fill(row_, row_ + row_size(windows), static_cast<std::uint16_t>(kLeast));
   }
 
-  /// With what the last windows' blocks read behind it.
+  /// Returns the numbers of a row, including those that the last windows' blocks read after it.
   static std::int64_t row_size(const PlaneWindows& windows) {
     const Window& along = windows.along;
     return std::max((windows.out_width - 1) * along.stride + along.reach(), along.before + windows.width) +
@@ -164,7 +172,7 @@ class Maxima {
   std::uint16_t* const row_;
 };
 
-/// A plane's means, row by row.
+/// Computes a plane's means, row by row.
 class Means {
  public:
   Means(const PlaneWindows& windows, const std::uint16_t* from) : windows_(windows), from_(from) {}
@@ -191,14 +199,14 @@ class Means {
   }
 
  private:
-  // As many as a window's mean is of, along one dimension.
+  // Returns the number of elements in a window's mean, along one dimension.
   std::int64_t counted(const Window& window, std::int64_t begin, std::int64_t size) const {
     return windows_.counts_pads
                ? Within(window, begin + window.before, size + window.before + window.after).count
                : Within(window, begin, size).count;
   }
 
-  // Of as many windows beside each other.
+  // Returns the sums of windows beside each other.
   template <int kWindows>
   FourFloats sum(const std::uint16_t* from, std::int64_t rows, const Within& columns) const {
     FourFloats sums = {};
@@ -258,7 +266,7 @@ void add_rows(const std::uint16_t* a, std::int64_t a_step, const std::uint16_t* 
   });
 }
 
-// Bits of numbers below zero are integers up to -0x80, -inf, those of NaNs with a sign lie above.
+// Bits of negative numbers are integers up to -0x80, -inf; those of NaNs with a sign are above.
 void relu_row(const std::uint16_t* from, std::uint16_t* to, std::int64_t count) {
   for_blocks(count, [&](std::int64_t begin, std::int64_t size) {
     const auto bits = load<Numbers>(from + begin, size);

@@ -1,4 +1,4 @@
-// The engine's answers as sentences, and its tensors as shapes and addresses.
+// The engine's errors as sentences, and its tensors as shapes and addresses.
 #pragma once
 
 #include "plugin/onnxruntime_api.h"
@@ -9,29 +9,31 @@ namespace lehr::onnxruntime {
 
 using runtime::Array;
 
-/// The end of a sentence about what went wrong; "": nothing has yet.
+/// The end of a sentence about an error; "": no error yet.
 struct Sentence {
   char text[512] = "";
 };
-/// Writes it, cut to what fits. Returns false.
+/// Writes the sentence, cut to what fits. Returns false.
 [[gnu::format(printf, 2, 3), gnu::cold]] bool refuse(Sentence& error, const char* format, ...);
 
-/// Whether a call succeeded. If not, `error` has what the engine said, whose status is released.
+/// Whether a call succeeded. If not, `error` gets the engine's message; the status is released.
 bool succeeded(const OrtApi* api, OrtStatus* status, Sentence& error);
-/// What a plug-in's function returns: "node 'NAME': WHAT".
+/// Returns the status of a plug-in's function: "node 'NAME': WHAT".
 OrtStatus* failed(const OrtApi* api, const char* node, const Sentence& error);
 
-/// False with a sentence, also for a tensor of more dimensions than are served.
+/// Reads a tensor's shape. Returns false with a sentence on failure, also for too many dimensions.
 bool shape_of(const OrtApi* api, const OrtValue* tensor, Shape& shape, Sentence& error);
-/// Of an input as the model has it; kUndefined where it is no tensor. False with a sentence.
+/// Reads the type of an input in the model; kUndefined if it is not a tensor. Returns false with a sentence
+/// on failure.
 bool input_type(const OrtApi* api, const OrtKernelInfo* info, std::size_t input, OrtElementType& type,
                 Sentence& error);
-/// The address of a tensor's elements, which may be nullptr where it has none. False with a sentence.
+/// Reads the address of a tensor's elements, which may be nullptr if it has no elements. Returns false with a
+/// sentence on failure.
 bool data_of(const OrtApi* api, const OrtValue* tensor, void*& data, Sentence& error);
 
-/// A node's name, with a 0 behind it. False with a sentence.
+/// Reads a node's name, which ends in a 0. Returns false with a sentence on failure.
 bool node_name(const OrtApi* api, const OrtKernelInfo* info, Array<char>& name, Sentence& error);
-/// Attributes of a node. False with a sentence where it has none of that name and type.
+/// Read attributes of a node. Return false with a sentence if it has none of that name and type.
 bool text_attribute(const OrtApi* api, const OrtKernelInfo* info, const char* name, Array<char>& text,
                     Sentence& error);
 bool ints_attribute(const OrtApi* api, const OrtKernelInfo* info, const char* name, Array<std::int64_t>& ints,

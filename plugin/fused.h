@@ -1,4 +1,4 @@
-// One fused node of a session: what its attributes say, and the function of a library that computes it.
+// One fused node of a session: its attributes, and the function of a library that computes it.
 #pragma once
 
 #include <atomic>
@@ -8,19 +8,19 @@
 
 namespace lehr::onnxruntime {
 
-/// Calls that kernels answered since the process began.
+/// Number of calls that kernels have served since the process began.
 extern std::atomic<std::uint64_t> kernel_calls;
 
 class Fused {
  public:
-  /// `target`: KERNELS_CPU, KERNELS_CUDA; `makes`: of the operator that it is a node of.
+  /// `target` is KERNELS_CPU or KERNELS_CUDA; `makes` is the output type of its operator.
   Fused(const OrtApi* api, std::uint32_t target, OrtElementType makes)
       : api_(api), target_(target), makes_(makes) {}
   ~Fused();
   Fused(const Fused&) = delete;
   Fused& operator=(const Fused&) = delete;
 
-  /// Reads the node's attributes, finds its function, and packs. nullptr, or a status where it cannot be
+  /// Reads the node's attributes, finds its function, and packs. Returns nullptr, or a status if it cannot be
   /// computed here.
   OrtStatus* create(const OrtKernelInfo* info);
   /// Computes the outputs. Calls may run at the same time.
@@ -30,12 +30,12 @@ class Fused {
   static constexpr std::size_t kMostInputs = 32, kMostOutputs = 4;
   struct Call;
   struct Input {
-    Shape shape;  ///< an initializer's, else as the attribute has it: a dimension that is 0 may be any
+    Shape shape;  ///< an initializer's, or the attribute's: a dimension of 0 may have any size
     std::uint32_t tensor = 0;
     bool is_constant = false;
   };
   struct Output {
-    Shape shape;  ///< as the attribute has it: a dimension that is 0 is the first input's
+    Shape shape;  ///< the attribute's: a dimension of 0 is the first input's
     std::uint32_t tensor = 0;
   };
   bool read(const OrtKernelInfo* info, Sentence& error);
@@ -65,8 +65,8 @@ class Fused {
   const kernels_function* function_ = nullptr;
   Array<Input> inputs_;
   Array<Output> outputs_;
-  bool any_open_ = false;        ///< calls differ in their rows
-  Prepacked* packed_ = nullptr;  ///< of the tensor that is packed; nullptr: none is
+  bool any_open_ = false;        ///< whether calls differ in their rows
+  Prepacked* packed_ = nullptr;  ///< of the packed tensor; nullptr: no tensor is packed
 };
 
 }  // namespace lehr::onnxruntime

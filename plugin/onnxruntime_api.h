@@ -1,11 +1,11 @@
-// What is called of ONNX Runtime's C API both by the plug-in that runs kernels in it (plugin) and
-// where it is timed as a baseline (measure/vendor/onnxruntime): slots of its table of functions, numbers and
+// The part of ONNX Runtime's C API that is used both by the plug-in that runs kernels in it (plugin) and by
+// the baseline that times it (measure/vendor/onnxruntime): slots of its table of functions, numbers and
 // structs, written out from include/onnxruntime/core/session/onnxruntime_c_api.h of
-// github.com/microsoft/onnxruntime, so that no build needs its package. Needs nothing but the language:
-// bundles ship it.
+// github.com/microsoft/onnxruntime, so that no build needs its package. It only needs the language: bundles
+// ship it.
 //
-// The table only grows at its end, so that a library of any later version has these slots where they are
-// here. All of them are those of version 17, which ONNX Runtime 1.17 was the first to have.
+// The table only grows at its end, so a library of any later version has these slots at the same positions.
+// All of them exist since version 17, which came with ONNX Runtime 1.17.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace lehr {
 /// The version to ask for: the lowest that has all slots below.
 inline constexpr std::uint32_t kOrtApiVersion = 17;
 
-// Opaque. Those that a function hands out through a pointer to a pointer are ended by the slot
-// ort::Release..., those that are const belong to the one they were asked of.
+// Opaque types. An object that a function returns through a pointer to a pointer is released by the slot
+// ort::Release...; a const one belongs to the object that it was got from.
 struct OrtAllocator;
 struct OrtEnv;
 struct OrtKernelContext;
@@ -28,15 +28,15 @@ struct OrtRunOptions;
 struct OrtSession;
 struct OrtSessionOptions;
 struct OrtShapeInferContext;
-struct OrtStatus;  ///< nullptr: it succeeded
+struct OrtStatus;  ///< nullptr: success
 struct OrtTensorTypeAndShapeInfo;
 struct OrtTypeInfo;
 struct OrtValue;
 
-/// The table: function pointers, one behind the other.
+/// The table: function pointers, one after the other.
 struct OrtApi;
 
-/// What the library's one exported function, `const OrtApiBase* OrtGetApiBase()`, returns.
+/// The result of the library's only exported function, `const OrtApiBase* OrtGetApiBase()`.
 struct OrtApiBase {
   const OrtApi* (*get_api)(std::uint32_t version);  ///< nullptr: the library is older than that
   const char* (*get_version_string)();              ///< "1.23.2"
@@ -79,13 +79,13 @@ enum class OrtMemType : int { kCpu = -1, kDefault = 0 };
 /// Numbers of enum OrtCustomOpInputOutputCharacteristic.
 enum class OrtCharacteristic : int { kRequired = 0, kOptional = 1, kVariadic = 2 };
 
-/// An operator of a plug-in's own, which has to outlive the sessions that know it. `op` is always itself.
-/// A null pointer stands for the engine's default in the members from infer_output_shape on.
+/// An operator of a plug-in. It must outlive the sessions that know it. `op` is always itself. From
+/// infer_output_shape on, a null pointer stands for the engine's default.
 struct OrtCustomOp {
   std::uint32_t version = kOrtApiVersion;
   void* (*create_kernel)(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info) = nullptr;
   const char* (*get_name)(const OrtCustomOp* op) = nullptr;
-  const char* (*get_execution_provider_type)(const OrtCustomOp* op) = nullptr;  ///< of nullptr: the CPU's
+  const char* (*get_execution_provider_type)(const OrtCustomOp* op) = nullptr;  ///< nullptr: the CPU's
   OrtElementType (*get_input_type)(const OrtCustomOp* op, std::size_t index) = nullptr;
   std::size_t (*get_input_type_count)(const OrtCustomOp* op) = nullptr;
   OrtElementType (*get_output_type)(const OrtCustomOp* op, std::size_t index) = nullptr;
@@ -105,14 +105,14 @@ struct OrtCustomOp {
   OrtStatus* (*infer_output_shape)(const OrtCustomOp* op, OrtShapeInferContext* context) = nullptr;
   int (*get_start_version)(const OrtCustomOp* op) = nullptr;
   int (*get_end_version)(const OrtCustomOp* op) = nullptr;
-  // Of version 18, which a library looks at only where `version` says so.
+  // Members of version 18, which a library only reads if `version` says so.
   std::size_t (*get_may_inplace)(int** inputs, int** outputs) = nullptr;
   void (*release_may_inplace)(int* inputs, int* outputs) = nullptr;
   std::size_t (*get_alias_map)(int** inputs, int** outputs) = nullptr;
   void (*release_alias_map)(int* inputs, int* outputs) = nullptr;
 };
 
-/// The table's functions by the names that they have there: `ort::Run(api, session, ...)`.
+/// The table's functions by their names there: `ort::Run(api, session, ...)`.
 namespace ort {
 
 template <int kNumber, typename Function>
@@ -133,7 +133,7 @@ inline constexpr Slot<0, OrtStatus*(OrtErrorCode, const char*)> CreateStatus;
 inline constexpr Slot<2, const char*(const OrtStatus*)> GetErrorMessage;
 inline constexpr auto ReleaseStatus = kReleaseSlot<93, OrtStatus>;
 
-// Sessions. `const char*` of a path is in the system's characters, as on all systems but Windows.
+// Sessions. A path, `const char*`, has the system's characters, as on all systems but Windows.
 inline constexpr auto CreateEnv =
     kStatusSlot<3, OrtLoggingLevel, const char* /* name in its log */, OrtEnv**>;
 inline constexpr auto ReleaseEnv = kReleaseSlot<92, OrtEnv>;
@@ -145,9 +145,9 @@ inline constexpr auto SetSessionGraphOptimizationLevel =
     kStatusSlot<23, OrtSessionOptions*, OrtOptimizations>;
 inline constexpr auto SetIntraOpNumThreads = kStatusSlot<24, OrtSessionOptions*, int>;
 inline constexpr auto SetInterOpNumThreads = kStatusSlot<25, OrtSessionOptions*, int>;
-/// From when the session is created, into a file whose name begins so.
+/// Profiles from the creation of the session into a file whose name begins with this path.
 inline constexpr auto EnableProfiling = kStatusSlot<14, OrtSessionOptions*, const char* /* path */>;
-/// Writes that file, and gives its path.
+/// Writes that file, and returns its path.
 inline constexpr auto SessionEndProfiling = kStatusSlot<110, OrtSession*, OrtAllocator*, char**>;
 inline constexpr auto AddSessionConfigEntry =
     kStatusSlot<130, OrtSessionOptions*, const char* /* key */, const char* /* value */>;
@@ -159,13 +159,13 @@ inline constexpr auto CreateSession =
 inline constexpr auto CreateSessionFromArray =
     kStatusSlot<8, const OrtEnv*, const void*, std::size_t, const OrtSessionOptions*, OrtSession**>;
 inline constexpr auto ReleaseSession = kReleaseSlot<95, OrtSession>;
-/// `inputs` and `outputs` in the order of their names. An output that is nullptr is created.
+/// `inputs` and `outputs` are in the order of their names. An output that is nullptr is created.
 inline constexpr auto Run =
     kStatusSlot<9, OrtSession*, const OrtRunOptions*, const char* const* /* input names */,
                 const OrtValue* const* /* inputs */, std::size_t, const char* const* /* output names */,
                 std::size_t, OrtValue** /* outputs */>;
 
-// What a session takes and gives. Names are freed with the allocator that they were asked with.
+// Inputs and outputs of a session. Names are freed with the allocator that they were requested with.
 inline constexpr auto SessionGetInputCount = kStatusSlot<30, const OrtSession*, std::size_t*>;
 inline constexpr auto SessionGetOutputCount = kStatusSlot<31, const OrtSession*, std::size_t*>;
 inline constexpr auto SessionGetInputTypeInfo =
@@ -177,7 +177,7 @@ inline constexpr auto SessionGetInputName =
 inline constexpr auto SessionGetOutputName =
     kStatusSlot<37, const OrtSession*, std::size_t, OrtAllocator*, char**>;
 inline constexpr auto GetOnnxTypeFromTypeInfo = kStatusSlot<56, const OrtTypeInfo*, OrtOnnxType*>;
-/// nullptr where it is no tensor's.
+/// nullptr if it is not a tensor's.
 inline constexpr auto CastTypeInfoToTensorInfo =
     kStatusSlot<55, const OrtTypeInfo*, const OrtTensorTypeAndShapeInfo**>;
 inline constexpr auto ReleaseTypeInfo = kReleaseSlot<98, OrtTypeInfo>;
@@ -189,9 +189,9 @@ inline constexpr auto CreateTensorWithDataAsOrtValue =
                 std::size_t /* rank */, OrtElementType, OrtValue**>;
 inline constexpr auto IsTensor = kStatusSlot<50, const OrtValue*, int*>;
 inline constexpr auto GetTensorMutableData = kStatusSlot<51, OrtValue*, void**>;
-/// Of all strings of a tensor together, without any 0.
+/// The length of all strings of a tensor together, without any 0.
 inline constexpr auto GetStringTensorDataLength = kStatusSlot<53, const OrtValue*, std::size_t*>;
-/// The strings one behind the other, and where each begins.
+/// The strings one after the other, and the offset where each begins.
 inline constexpr auto GetStringTensorContent =
     kStatusSlot<54, const OrtValue*, void*, std::size_t /* length */, std::size_t* /* begins */,
                 std::size_t /* how many */>;
@@ -200,7 +200,7 @@ inline constexpr auto GetTensorTypeAndShape = kStatusSlot<65, const OrtValue*, O
 inline constexpr auto GetTensorElementType =
     kStatusSlot<60, const OrtTensorTypeAndShapeInfo*, OrtElementType*>;
 inline constexpr auto GetDimensionsCount = kStatusSlot<61, const OrtTensorTypeAndShapeInfo*, std::size_t*>;
-/// -1: not known before it runs.
+/// -1: not known before the network runs.
 inline constexpr auto GetDimensions =
     kStatusSlot<62, const OrtTensorTypeAndShapeInfo*, std::int64_t*, std::size_t>;
 inline constexpr auto GetTensorShapeElementCount =
@@ -211,7 +211,7 @@ inline constexpr auto ReleaseTensorTypeAndShapeInfo = kReleaseSlot<99, OrtTensor
 inline constexpr auto CreateCpuMemoryInfo = kStatusSlot<69, OrtAllocatorType, OrtMemType, OrtMemoryInfo**>;
 inline constexpr auto ReleaseMemoryInfo = kReleaseSlot<94, OrtMemoryInfo>;
 inline constexpr auto AllocatorFree = kStatusSlot<76, OrtAllocator*, void*>;
-/// The CPU's; it is not to be released.
+/// The CPU's; it must not be released.
 inline constexpr auto GetAllocatorWithDefaultOptions = kStatusSlot<78, OrtAllocator**>;
 
 // A plug-in's operators.
@@ -221,12 +221,12 @@ inline constexpr auto AddCustomOpDomain = kStatusSlot<28, OrtSessionOptions*, Or
 inline constexpr auto ReleaseCustomOpDomain = kReleaseSlot<101, OrtCustomOpDomain>;
 
 // A node, when its kernel is created. `size` is that of the text with its 0, in and out; with a null pointer
-// for the text it is only told.
+// for the text only the size is returned.
 inline constexpr auto KernelInfoGetAttribute_int64 =
     kStatusSlot<86, const OrtKernelInfo*, const char*, std::int64_t*>;
 inline constexpr auto KernelInfoGetAttribute_string =
     kStatusSlot<87, const OrtKernelInfo*, const char*, char*, std::size_t* /* size */>;
-/// `count` is how many there are, in and out; with a null pointer for them it is only told.
+/// `count` is the number of elements, in and out; with a null pointer for them only the count is returned.
 inline constexpr auto KernelInfoGetAttributeArray_int64 =
     kStatusSlot<163, const OrtKernelInfo*, const char*, std::int64_t*, std::size_t* /* count */>;
 inline constexpr auto KernelInfo_GetInputCount = kStatusSlot<230, const OrtKernelInfo*, std::size_t*>;
@@ -237,7 +237,7 @@ inline constexpr auto KernelInfo_GetNodeName =
 inline constexpr auto KernelInfoGetConstantInput_tensor =
     kStatusSlot<249, const OrtKernelInfo*, std::size_t, int* /* is constant */, const OrtValue**>;
 
-// A call of it.
+// A call of the node.
 inline constexpr auto KernelContext_GetInput =
     kStatusSlot<90, const OrtKernelContext*, std::size_t, const OrtValue**>;
 inline constexpr auto KernelContext_GetOutput =

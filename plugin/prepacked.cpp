@@ -26,7 +26,7 @@ void end(Prepacked* one) {
 Prepacked* new_prepacked(std::uint64_t bytes) {
   runtime::Owner<Prepacked> made = runtime::Owner<Prepacked>::make();
   if (!made || posix_memalign(&made->memory, 64, bytes) != 0) return nullptr;
-  // What lies between the parameters is compared, too.
+  // Bytes between the parameters are compared, too.
   std::memset(made->memory, 0, bytes);
   made->bytes = bytes;
   return made.release();

@@ -1,12 +1,12 @@
-// What kernels have prepacked. Nodes whose weights and kernels make the same bytes share one memory, of
-// whatever session they are.
+// Memory that kernels have prepacked. Nodes whose weights and kernels make the same bytes share one memory,
+// whatever session they belong to.
 #pragma once
 
 #include <cstdint>
 
 namespace lehr::onnxruntime {
 
-/// Nobody writes to its memory once share() has it.
+/// Prepacked memory. It is not written to once share() has it.
 struct Prepacked {
   std::uint64_t bytes = 0;
   void* memory = nullptr;
@@ -14,17 +14,18 @@ struct Prepacked {
   Prepacked* next = nullptr;
 };
 
-/// Zeros, aligned to 64 bytes, for a kernel to prepack into, which takes share() or drop(); nullptr where
-/// there is no memory.
+/// Returns zeroed memory, aligned to 64 bytes, for a kernel to prepack into; it must be passed to share() or
+/// drop(). Returns nullptr if there is no memory.
 Prepacked* new_prepacked(std::uint64_t bytes);
-/// The one that all use who have the same bytes: `made`, or an older one, and `made` is ended. Who calls it
-/// is one of its users until drop(). Compared is what was prepacked, not where the weights lie: an engine
-/// frees a closed session's weights before its nodes, and another one's may lie there meanwhile.
+/// Returns the memory that all nodes with the same bytes use: `made`, or an older one, and then `made` is
+/// freed. The caller is one of its users until drop(). Prepacked bytes are compared, not the addresses of
+/// weights: an engine frees a closed session's weights before its nodes, and another session's may have the
+/// same address.
 Prepacked* share(Prepacked* made);
-/// Its last user ends it.
+/// Gives it up; the last user frees it.
 void drop(Prepacked* used);
 
-/// Bytes of prepacked memory in this process, each counted once.
+/// Returns the bytes of prepacked memory in this process, each counted once.
 std::uint64_t prepacked_bytes();
 
 }  // namespace lehr::onnxruntime

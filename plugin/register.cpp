@@ -1,4 +1,4 @@
-// What ONNX Runtime asks of a library of operators: those of the domain ai.lehr.
+// The functions that ONNX Runtime calls in a library of operators: those of the domain ai.lehr.
 #include <pthread.h>
 
 #include <iterator>
@@ -66,7 +66,7 @@ OrtMemType memory_of(const OrtCustomOp*, std::size_t) {
 int is_false(const OrtCustomOp*) {
   return 0;
 }
-// As a number the least of them, or the version.
+// As a number it is the least count, or the version.
 int is_true(const OrtCustomOp*) {
   return 1;
 }
@@ -100,7 +100,7 @@ void destroy(void* kernel) {
   ended.reset(static_cast<Node*>(kernel));
 }
 
-/// What all of them have.
+/// Returns an operator with the members that all of them share.
 template <typename Node, typename Entry>
 constexpr Entry entry() {
   Entry made;
@@ -172,7 +172,7 @@ OrtStatus* add_entries(const OrtApi* api, OrtCustomOpDomain* domain) {
   return status;
 }
 
-/// The domain outlives every session, so there is one for each engine that is loaded, for ever.
+/// The domain outlives every session, so there is one for each loaded engine, forever.
 struct Domain {
   const OrtApi* api;
   OrtCustomOpDomain* domain;
@@ -199,7 +199,7 @@ OrtStatus* domain_of(const OrtApi* api, OrtCustomOpDomain*& domain) {
 }  // namespace
 }  // namespace lehr::onnxruntime
 
-/// What `SessionOptions.register_custom_ops_library` calls.
+/// Registers the operators. `SessionOptions.register_custom_ops_library` calls it.
 LEHR_PLUGIN_API lehr::OrtStatus* RegisterCustomOps(lehr::OrtSessionOptions* options,
                                                    const lehr::OrtApiBase* base) {
   using namespace lehr::onnxruntime;
@@ -220,11 +220,11 @@ LEHR_PLUGIN_API lehr::OrtStatus* RegisterCustomOps(lehr::OrtSessionOptions* opti
   return status != nullptr ? status : lehr::ort::AddCustomOpDomain(api, options, domain);
 }
 
-/// Bytes that the kernels of all sessions of this process keep beside the models' own weights.
+/// Returns the bytes that the kernels of all sessions of this process keep besides the models' own weights.
 LEHR_PLUGIN_API std::uint64_t lehr_onnxruntime_prepacked_bytes() {
   return lehr::onnxruntime::prepacked_bytes();
 }
-/// Calls of fused nodes in this process.
+/// Returns the number of calls of fused nodes in this process.
 LEHR_PLUGIN_API std::uint64_t lehr_onnxruntime_kernel_calls() {
   return lehr::onnxruntime::kernel_calls;
 }

@@ -1,4 +1,4 @@
-// Types and shapes of tensors, by the words that libraries have for types.
+// Types and shapes of tensors, by the words that libraries use for types.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace lehr::onnxruntime {
 
-/// kUndefined for a word that names none.
+/// Returns the type; kUndefined for a word that is not a type.
 OrtElementType type_named(std::string_view word);
-/// "u8"; "another type" where libraries have no word for it.
+/// Returns "u8"; "another type" if libraries have no word for it.
 const char* word_of(OrtElementType type);
-/// Of one element; 0 where libraries have no word for its type.
+/// Returns the bytes of one element; 0 if libraries have no word for its type.
 std::int64_t bytes_of(OrtElementType type);
 
 struct Shape {
@@ -22,13 +22,13 @@ struct Shape {
   std::int64_t dims[kMostRank] = {};
 
   bool operator==(const Shape& other) const;
-  /// Bytes of a tensor of a type that bytes_of() knows; -1 where there are too many to count or a dimension
-  /// is negative.
+  /// Returns the bytes of a tensor of a type that bytes_of() knows; -1 if there are too many to count or a
+  /// dimension is negative.
   std::int64_t bytes(OrtElementType type) const;
 };
 
-/// The operators of the domain ai.lehr that stand for several of a model's nodes: the engine has to know what
-/// they make before it asks.
+/// The operators of the domain ai.lehr that stand for several of a model's nodes: the engine must know their
+/// output types before it asks.
 struct FusedOperator {
   const char* name;
   OrtElementType makes;

@@ -5,10 +5,11 @@
 namespace lehr::onnxruntime {
 namespace {
 
-// No tensor of a model that fits into memory has a larger dimension; sums and products of two stay numbers.
+// No tensor of a model that fits into memory has a larger dimension, and sums and products of two do not
+// overflow.
 constexpr std::int64_t kMostDimension = std::int64_t{1} << 31;
 
-// One of `count` values of a list that has, where it is said, so many.
+// Reads one of `count` values of a list. If the list is not empty, it must have this many.
 bool element(const Array<std::int64_t>& list, std::size_t count, std::size_t i, std::int64_t& value,
              Sentence& error) {
   if (list.size() == 0) return true;
@@ -18,8 +19,8 @@ bool element(const Array<std::int64_t>& list, std::size_t count, std::size_t i, 
          refuse(error, "an attribute has a number that is negative or too large");
 }
 
-// Where a last window that is not whole counts, versions of the engine differ in whether it may begin behind
-// the image.
+// Counts the positions. If a last, incomplete window counts, versions of the engine differ in whether it may
+// begin after the image.
 bool count_places(std::int64_t size, bool rounds_up, const Window& window, std::int64_t& count,
                   Sentence& error) {
   const std::int64_t free = size + window.before + window.after - window.reach();

@@ -1,4 +1,4 @@
-// Options and descriptors as oneDNN's tests/benchdnn/doc has them (driver_conv.md, driver_matmul.md,
+// Reads options and descriptors of oneDNN's tests/benchdnn/doc (driver_conv.md, driver_matmul.md,
 // knobs_desc.md).
 #include <fmt/format.h>
 
@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789", kLetters = "abcdefghijklmnopqrstuvwxyz";
 
-/// Of both drivers. The fields are worked out below.
+/// Options of both drivers. The fields are computed below.
 constexpr Key kOptions[] = {{"types", "dt cfg", "f32"}, {"stag", "stag", "any"},     {"wtag", "wtag", "any"},
                             {"dtag", "dtag", "any"},    {"bias", "bia-dt", "undef"}, {"dir", "dir", "FWD_I"},
                             {"mb", "mb", "0"}};
 
-/// The sizes of a convolution; those of its two dimensions are worked out below.
+/// The sizes of a convolution. Those of its two dimensions are computed below.
 constexpr Key kSizes[] = {{"groups", "g", "1"}, {"n", "mb", "2"}, {"c", "ic"},  {"k", "oc"},
                           {"ih", "ih"},         {"iw", "iw"},     {"oh", "oh"}, {"ow", "ow"},
                           {"kh", "kh"},         {"kw", "kw"},     {"sh", "sh"}, {"sw", "sw"},
@@ -26,13 +26,13 @@ constexpr Key kSizes[] = {{"groups", "g", "1"}, {"n", "mb", "2"}, {"c", "ic"},  
 constexpr std::string_view kVolume = "belongs to a convolution over volumes: there is no family for these";
 constexpr Limit kDepth[] = {{"id", "1", kVolume}, {"kd", "1", kVolume}, {"od", "1", kVolume}, {"sd pd dd"}};
 
-/// "16x64:64x32"
+/// Whether a word is like "16x64:64x32".
 bool is_product(std::string_view word) {
   return word.find_first_of(kDigits) == 0 && word.find('x') != std::string::npos &&
          word.find(':') != std::string::npos;
 }
 
-/// "g32mb1ic64ih56...", in any order: letters and numbers, images among them.
+/// Whether a word is like "g32mb1ic64ih56...", in any order: letters and numbers, images among them.
 bool is_convolution(std::string_view word) {
   const std::size_t digit = word.find_first_of(kDigits);
   const std::string_view begin = word.substr(0, digit);
@@ -51,7 +51,7 @@ void set_once(std::string_view& part, std::string_view word, std::string_view th
 
 Fields read_options(GivenValues options) {
   for (GivenValue& option : options) {
-    std::ranges::replace(option.name, '_', '-');  // as older versions write it
+    std::ranges::replace(option.name, '_', '-');  // older versions write it so
     const bool attribute = option.name.starts_with("attr-") && option.name != "attr-scratchpad" &&
                            option.name != "attr-deterministic";
     if (attribute || option.name == "strides" || option.name == "encoding")
@@ -61,7 +61,7 @@ Fields read_options(GivenValues options) {
   return read_keys({kOptions}, options);
 }
 
-/// Of "u8s8f32", "bf16bf16f32", "f32:f32:f32" or "f32" three types.
+/// Sets three types from "u8s8f32", "bf16bf16f32", "f32:f32:f32" or "f32".
 void set_types(Fields& fields, std::string_view text, std::string_view operands) {
   std::vector<std::string> types(1);
   for (const char c : text) {
@@ -78,7 +78,7 @@ void set_types(Fields& fields, std::string_view text, std::string_view operands)
 
 // ---- convolutions ----
 
-/// Letters and a number each.
+/// Reads letters with a number each.
 GivenValues sizes_of(std::string_view descriptor) {
   GivenValues sizes;
   for (std::string_view text = descriptor; !text.empty();) {
@@ -97,7 +97,7 @@ GivenValues sizes_of(std::string_view descriptor) {
   return sizes;
 }
 
-/// Sets a dimension of the image, "h" or "w", in which what is missing is the other's. The padding on both
+/// Sets a dimension of the image, "h" or "w". Missing sizes are the other dimension's. The padding is on both
 /// sides.
 std::string set_dimension(Fields& fields, const Fields& sizes, const std::string& own, const char* other) {
   const auto size = [&](const std::string& kind) {
@@ -108,7 +108,7 @@ std::string set_dimension(Fields& fields, const Fields& sizes, const std::string
   if (!in || !filter)
     throw_user("a convolution of benchdnn needs the sizes of image and filter, ih and kh at the least");
   const std::int64_t stride = size("s").value_or(1), dilation = size("d").value_or(0) + 1;
-  // What the output needs of padding in all, where it is said.
+  // The total padding that the output needs, if the output is given.
   const std::int64_t needed = out ? (*out - 1) * stride + dilation * (*filter - 1) + 1 - *in : 0;
   const std::int64_t before = pad ? *pad : std::max<std::int64_t>(0, needed) / 2;
   fields[own] = fmt::to_string(*in);

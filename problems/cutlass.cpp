@@ -1,5 +1,5 @@
-// Flags as "cutlass_profiler --operation=Gemm --help" and "--operation=Conv2d --help" have them (CUTLASS,
-// profiler.md); a column of a report has the flag's name without its dashes.
+// Reads the flags of "cutlass_profiler --operation=Gemm --help" and "--operation=Conv2d --help" (CUTLASS,
+// profiler.md). A report's column has the flag's name without its dashes.
 #include <algorithm>
 
 #include "base/error.h"
@@ -43,7 +43,8 @@ constexpr Limit kConvLimits[] = {
     kBeta,
     kOperation};
 
-/// "gemm", "conv2d", or what is neither: by the operation's or the kernel's name, or else by the sizes.
+/// Returns "gemm", "conv2d", or another operation: by the operation's or the kernel's name, or else by the
+/// sizes.
 std::string_view operation_of(const GivenValues& arguments) {
   static constexpr std::string_view kOthers[] = {"conv3d",  "spgemm", "grouped", "rank_k",
                                                  "rank_2k", "trmm",   "symm"};

@@ -23,7 +23,7 @@ const Row* find_row(std::span<const Row> rows, std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// Values are compared as text and as numbers.
+/// Checks a value, compared as text and as a number.
 void check(const Limit& limit, const GivenValue& argument) {
   if (limit.only.empty() || is_among(argument.value, limit.only)) return;
   const auto number = parse_number(argument.value);
@@ -46,7 +46,7 @@ bool is_transposed(std::string_view text) {
   throw_user("'{}' does not say whether a matrix is transposed; write 1, true, T or 0, false, N", text);
 }
 
-/// A type or a layout as a workload's text has it.
+/// Returns a type or a layout as a workload's text has it.
 std::string our_word(std::string_view text) {
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"i8", "s8"}, {"*", "f32"},    {"fe4m3", "e4m3"}, {"fe5m2", "e5m2"},
@@ -61,7 +61,7 @@ struct Tensor {
   std::string type, layout;
 };
 
-/// Takes "f16:row" or its parts.
+/// Removes "f16:row" or its parts, and returns them.
 Tensor taken_tensor(Fields& fields, const std::string& name) {
   const std::string text = taken(fields, name), layout = taken(fields, name + "_layout");
   const std::size_t colon = std::min(text.find(':'), text.size());
@@ -69,7 +69,7 @@ Tensor taken_tensor(Fields& fields, const std::string& name) {
           our_word(colon < text.size() ? std::string_view(text).substr(colon + 1) : layout)};
 }
 
-/// What is not said follows from what is.
+/// Completes missing types from the given ones.
 void complete_types(Fields& fields, std::span<Tensor> tensors) {
   const std::string dtype = our_word(taken(fields, "dtype"));
   if (tensors[0].type == "tf32") fields["math"] = "tf32";

@@ -23,7 +23,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// A workload's text, in which one size for both sides of a filter means square filters.
+/// Reads a workload's text, in which one size for both sides of a filter means square filters.
 Workload own_workload(Words words) {
   std::set<std::string_view> keys;
   std::string text(words[0]), width;
@@ -36,13 +36,12 @@ Workload own_workload(Words words) {
   return parse_workload(keys.contains("s") ? text : text + width);
 }
 
-/// DeepBench's columns; fw comes before fh, and w before h. Its matrices are stored by columns, as cuBLAS has
-/// them.
+/// DeepBench's columns; fw comes before fh, and w before h. Its matrices are stored by columns, as in cuBLAS.
 constexpr std::string_view kProduct[] = {"m", "n", "k", "a_trans", "b_trans"},
                            kConvolution[] = {"w", "h",     "c",     "n",        "k",       "s",
                                              "r", "pad_w", "pad_h", "stride_w", "stride_h"};
 
-/// "1 2 3" or "std::make_tuple(1, 2, 3),"
+/// Reads "1 2 3" or "std::make_tuple(1, 2, 3),".
 Workload deepbench_workload(std::string_view line) {
   std::string text(line.substr(line.find('(') + 1));  // npos + 1 is 0
   std::ranges::replace_if(text, [](char c) { return c == ',' || c == ')'; }, ' ');
@@ -78,7 +77,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// The fields of a line of CSV, blanks around them left out.
+/// Returns the fields of a line of CSV, without blanks around them.
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields;
   std::string field;
@@ -106,8 +105,8 @@ bool has(const std::vector<std::string>& columns, std::string_view name) {
   return std::ranges::find(columns, name) != columns.end();
 }
 
-/// The names of a table's columns: those of a report, or ours, `op` and `params` among them. Empty: it is
-/// none.
+/// Returns the names of a table's columns: those of a report, or ours, which include `op` and `params`.
+/// Returns nothing for another line.
 std::vector<std::string> columns_of(std::string_view line) {
   std::vector<std::string> names = fields_of(line);
   if (has(names, kReport)) return names;
@@ -116,7 +115,14 @@ std::vector<std::string> columns_of(std::string_view line) {
   return names;
 }
 
-/// A row's `op` and `params`, with our own keys but for types and layouts.
+/// Returns our name of a key among `params`.
+std::string_view field_of_param(std::string_view key, bool product) {
+  if (key == "transA") return "a_trans";
+  if (key == "transB") return "b_trans";
+  return key == "layout" && !product ? "x_layout" : key;
+}
+
+/// Reads a row's `op` and `params`, with our own keys except for types and layouts.
 Workload params_workload(std::string_view op, std::string_view params) {
   const bool product = op == "gemm" || op == "gemm_batched";
   if (!product && op != "conv") throw_user("unknown operator '{}'; known are gemm, gemm_batched, conv", op);
@@ -125,10 +131,7 @@ Workload params_workload(std::string_view op, std::string_view params) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) throw_user("'{}' is not key=value", part);
     const std::string_view key = part.substr(0, equals);
-    const std::string_view field = key == "transA"               ? "a_trans"
-                                   : key == "transB"             ? "b_trans"
-                                   : key == "layout" && !product ? "x_layout"
-                                                                 : key;
+    const std::string_view field = field_of_param(key, product);
     if (!fields.emplace(field, part.substr(equals + 1)).second) throw_user("'{}' is given twice", key);
   }
   return workload_of(product ? "gemm" : "conv2d", std::move(fields));
@@ -152,7 +155,7 @@ Workload row_workload(std::string_view line, const std::vector<std::string>& col
   return params_workload(field("op"), field("params"));
 }
 
-/// What stands around the numbers in DeepBench's headers.
+/// Whether a line stands around the numbers in DeepBench's headers.
 bool is_frame(std::string_view line) {
   return line.starts_with("std::vector<") || line == "{" || line == "}" || line == "};";
 }
@@ -163,7 +166,7 @@ Workload parse_problem_line(std::string_view given) {
   std::string line(given);
   std::ranges::replace(line, '\t', ' ');
   std::vector<std::string_view> words = words_of(line);
-  // Before a program's name stand what its log adds, and variables that it is started with.
+  // A program's name may follow its log's prefix, and variables that it is started with.
   const auto started = [&words](std::string_view program) {
     const auto name =
         std::ranges::find_if(words, [&](std::string_view word) { return word.ends_with(program); });
@@ -193,7 +196,7 @@ ProblemList read_problems(std::string_view text, std::string_view name) {
   std::vector<std::string> columns;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
   std::size_t number = 0;
-  std::string held;  // of a command that goes on in the next line
+  std::string held;  // of a command that continues on the next line
   const std::vector<std::string_view> lines = split(text, '\n');
   for (const std::string_view raw : lines) {
     ++number;

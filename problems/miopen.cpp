@@ -1,4 +1,4 @@
-// Flags as "MIOpenDriver conv --help" and "MIOpenDriver gemm --help" name them.
+// Reads flags as "MIOpenDriver conv --help" and "MIOpenDriver gemm --help" name them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ constexpr Key kGemm[] = {{"m", "m a_h", "256"},
                          {"c_layout", "C isColMajor", "0"},
                          {"alpha", "A alpha", "1"}};
 
-/// How both are run. A bias is added by a call of its own, which is not what is timed.
+/// Flags for how both are run. A bias is added by a separate call, which is not timed.
 constexpr std::string_view kRun =
     "t time w wall V verify i iter s search P printconv S solution o dump_output G gpubuffer_check b bias";
 
@@ -54,7 +54,7 @@ constexpr Limit kGemmLimits[] = {
 
 constexpr std::string_view kThing = "flag of MIOpenDriver that says what is computed";
 
-/// "-n 1", "--batchsize 1", "-batchsize 1", and all of them with a = between.
+/// Reads "-n 1", "--batchsize 1", "-batchsize 1", and all of them with a = between.
 GivenValues arguments_of(Words words) {
   GivenValues arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -70,7 +70,7 @@ GivenValues arguments_of(Words words) {
   return arguments;
 }
 
-/// Of one dimension, as the driver works it out of the mode "same".
+/// Returns the padding of one dimension, as the driver computes it from the mode "same".
 std::string same_padding(const Fields& fields, const char* image, const char* filter, const char* stride) {
   const std::int64_t size = *size_in(fields, image, 1), reach = *size_in(fields, filter, 1),
                      step = *size_in(fields, stride, 1);
@@ -91,7 +91,9 @@ void apply_padding_mode(Fields& fields) {
 }
 
 std::string_view dtype_of(std::string_view word) {
-  return word == "conv" ? "f32" : word == "convfp16" ? "f16" : word == "convbfp16" ? "bf16" : "";
+  if (word == "conv") return "f32";
+  if (word == "convfp16") return "f16";
+  return word == "convbfp16" ? "bf16" : "";
 }
 
 }  // namespace

@@ -97,13 +97,13 @@ std::vector<ExplainedConfig> configs_of(const std::vector<Record>& records) {
   return configs;
 }
 
-/// Rows of the configs, one each, and the names of their columns.
+/// One row per config, with the names of their columns.
 struct Rows {
   FeatureMatrix rows;
   std::vector<ColumnWeight> columns;
 };
 
-/// Leaves out of `configs` what cannot be lowered.
+/// Returns the rows of kernels. Removes from `configs` those that cannot be lowered.
 Rows kernel_rows_of(const TableOrigin& origin, std::vector<ExplainedConfig>& configs) {
   Rows result{FeatureMatrix(feature_table().size()), {}};
   const RowOfConfig row_of = lowered_rows(origin);
@@ -151,7 +151,7 @@ Rows rows_of(const std::vector<Record>& records, const LoggedFacts& facts, Expla
   return knob_rows_of(explanation.configs);
 }
 
-/// Where the records are from, and how many there are of each kind.
+/// Counts where the records are from, and how many there are of each kind.
 void count(const std::vector<Record>& records, Explanation& result) {
   result.workload = records[0].workload;
   result.device = records[0].device;
@@ -169,8 +169,8 @@ void count(const std::vector<Record>& records, Explanation& result) {
   result.stored = stored_quality(records);
 }
 
-/// How much each column and each group of columns does for a model of the rows: its share of the model's
-/// gain, and what is lost of the held-out rank where it is shuffled. The largest come first.
+/// Computes how much each column and each group of columns contributes to a model of the rows: its share of
+/// the model's gain, and the loss of held-out rank when it is shuffled. The largest come first.
 void weigh(Rows& rows, Explanation& result, const CrossValidation& folds, const std::vector<double>& times_us,
            const std::vector<double>& speeds) {
   XgboostModel whole;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kWay = 0.95;
 
-// Best time of a search after `trial` (from 1) trials; a search that ran out of configs keeps its last.
+// Returns the best time of a search after `trial` (from 1) trials; a search that ran out of configs keeps its
+// last.
 double best_at(const std::vector<double>& search, std::size_t trial) {
   return search[std::min(trial, search.size()) - 1];
 }
@@ -50,7 +51,7 @@ Figures figures_of(const std::vector<std::vector<double>>& searches, const Rando
       std::ranges::max(searches, {}, [](const auto& search) { return search.size(); }).size();
   Figures figures;
   for (std::size_t i = 0; i < kFractionTrials.size(); ++i) {
-    // A table that holds fewer rows is exhausted, and known whole, by then.
+    // A table with fewer rows is exhausted, and wholly known, by then.
     if (kFractionTrials[i] > trials && trials < random.rows()) continue;
     std::vector<double> fractions;
     for (const auto& search : searches) fractions.push_back(optimum / best_at(search, kFractionTrials[i]));

@@ -1,4 +1,4 @@
-// What many searches on one table amount to: fractions of the optimum, trials to levels, and the score over
+// Figures of several searches on one table: fractions of the optimum, trials to levels, and the score over
 // time.
 #pragma once
 
@@ -14,35 +14,35 @@ namespace lehr {
 inline constexpr std::array<std::size_t, 5> kFractionTrials = {16, 32, 64, 128, 256};
 inline constexpr std::array<double, 3> kLevels = {0.90, 0.95, 0.99};
 
-/// Over seeds. A fraction is optimum / best time so far, in [0, 1]; 0 while nothing has a time.
+/// Statistics over seeds. A fraction is optimum / best time so far, in [0, 1]; 0 while nothing has a time.
 struct Spread {
   double median = 0;
   double p10 = 0;  ///< 10th percentile: one seed in ten is worse
 };
 
-/// Of several searches of equal length on one table.
+/// Figures of several searches of equal length on one table.
 struct Figures {
   std::array<std::optional<Spread>, kFractionTrials.size()> fraction;  ///< nullopt: no search was so long
   /// Median over the seeds of the first trial that reaches the level; nullopt: most did not.
   std::array<std::optional<double>, kLevels.size()> trials_to;
   /// Mean over trials 1..budget of (expected best of random search - mean best of the searches) / (expected
   /// best of random search - optimum): 0 is random search, 1 the optimum from the first trial on, below 0
-  /// worse than random (Schoonhoven et al. and the autotuning methodology of FGCS 2024,
-  /// doi 10.1016/j.future.2024.05.021, with trials for time). The budget is where random search is expected
-  /// to have come 95 % of the way from the median to the optimum, or the searches' length where that is
-  /// shorter.
+  /// worse than random (Schoonhoven et al. and the autotuning methodology of FGCS 2024, doi
+  /// 10.1016/j.future.2024.05.021, with trials for time). The budget is the number of trials after which
+  /// random search is expected to have come 95 % of the way from the median to the optimum, or the searches'
+  /// length if that is shorter.
   double score = 0;
 };
 
-/// The first trial, from 1, after which a search is at `level_us` or faster; nullopt: it never is.
+/// Returns the first trial, from 1, after which a search is at `level_us` or faster; nullopt: it never is.
 std::optional<std::size_t> trials_to(const std::vector<double>& search, double level_us);
 
-/// `searches`: fastest time after each trial, as replay() gives it; at least one.
+/// Returns the figures of `searches`, at least one: fastest time after each trial, as replay() returns it.
 Figures figures_of(const std::vector<std::vector<double>>& searches, const RandomBaseline& random);
-/// The same figures of random search itself, exact, for searches of `trials`. Its score is 0.
+/// Returns the exact figures of random search, for searches of `trials`. Its score is 0.
 Figures figures_of_random(const RandomBaseline& random, std::size_t trials);
 
-/// Value at `share` of the sorted values, by linear interpolation. CHECKs that there is one.
+/// Returns the value at `share` of the sorted values, by linear interpolation. CHECKs that there is one.
 double percentile(std::vector<double> values, double share);
 
 }  // namespace lehr

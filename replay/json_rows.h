@@ -1,4 +1,4 @@
-// What the reader of a JSON table needs: checked access, and knob values of any kind as whole numbers.
+// Tools for the reader of a JSON table: checked access, and knob values of any kind as integers.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// A place in a file, for error messages: "FILE: row \"16,32\"".
+/// A position in a file, for error messages: "FILE: row \"16,32\"".
 struct Place {
   std::string file, where;
 };
@@ -19,29 +19,31 @@ struct Place {
 /// Throws Error(kUser): "FILE: WHERE: what".
 [[noreturn]] void throw_at(const Place& place, const std::string& what);
 
-/// The member `name` of an object. Throws at `place` if there is none, or if `object` is no object.
+/// Returns the member `name` of an object. Throws at `place` if it is missing, or if `object` is not an
+/// object.
 const nlohmann::json& member(const nlohmann::json& object, std::string_view name, const Place& place);
-/// What a format has to say of one row's time.
+/// One row's time in a format; nullopt: a failure.
 using Microseconds = std::optional<double>;
 
-/// Name of a file without its folder, ".gz" and one more ending: what stands for a device or a kernel that a
-/// file does not name.
+/// Returns the name of a file without its folder, ".gz" and one more ending. It stands for a device or a
+/// kernel that a file does not name.
 std::string stem_of(const std::string& file);
 
-/// Collects rows whose knobs have values of any JSON type, then gives each knob whole numbers: as they are
-/// where all values of the knob are whole (true and false are 1 and 0), else by their position among the
-/// knob's values, in ascending order (null, numbers, objects, lists, text).
+/// Collects rows whose knobs have values of any JSON type, then gives each knob integers: the values
+/// themselves if all values of the knob are integers (true and false are 1 and 0), else their positions among
+/// the knob's values, in ascending order (null, numbers, objects, lists, text).
 class RowBuilder {
  public:
-  /// Knob names as the file has them; characters that a knob's name may not have become '_', and of names
-  /// that are then equal the later ones get a number.
+  /// Knob names are those of the file. Characters that a knob's name may not have become '_'; if names are
+  /// equal then, the later ones get a number.
   RowBuilder(std::string file, std::string family, std::vector<std::string> names);
 
-  /// One value per knob. A time that is not finite and positive is how some programs write a failure.
+  /// Adds one value per knob. A time that is not finite and positive is how some programs write a failure.
   void add(const std::vector<nlohmann::json>& values, Microseconds time_us);
-  /// The rows; of several with one config the first. Throws Error(kUser) if none has a time.
+  /// Returns the rows; of several with one config the first. Throws Error(kUser) if none has a time.
   std::vector<TableRow> finish();
-  /// After finish(), one sentence each: rows that were left out, times that were none.
+  /// Returns one sentence each for rows that were left out, and times that were not valid. Call it after
+  /// finish().
   std::vector<std::string> notes() const;
 
  private:

@@ -20,7 +20,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// One row per config, of several timings of it the median.
+// Returns one row per config; if it has several timings, their median.
 std::vector<TableRow> rows_of(const std::vector<Record>& records) {
   struct Known {
     TableRow row;
@@ -41,8 +41,8 @@ std::vector<TableRow> rows_of(const std::vector<Record>& records) {
   return rows;
 }
 
-// Whether the kernels that the table is searched with, none without `kernels`, are those that its times
-// belong to.
+// Counts the times that belong to other kernels than those with which the table is searched (none without
+// `kernels`).
 void count_changed_kernels(const std::vector<Record>& records, const std::optional<KernelSpace>& kernels,
                            Table& table) {
   for (const Record& record : records)

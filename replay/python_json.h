@@ -5,7 +5,7 @@
 
 namespace lehr {
 
-/// Replaces NaN, Infinity and -Infinity outside of texts by null. Other words are left alone.
+/// Replaces NaN, Infinity and -Infinity outside of strings by null. Other words are not changed.
 std::string without_nan(std::string text);
 
 }  // namespace lehr

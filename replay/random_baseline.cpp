@@ -1,4 +1,4 @@
-// Hypergeometric sums by logarithms of factorials.
+// Computes hypergeometric sums by logarithms of factorials.
 #include "replay/random_baseline.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ double RandomBaseline::expected_us(std::size_t n) const {
 
 double RandomBaseline::quantile_us(std::size_t n, double chance) const {
   n = std::min(n, rows_);
-  // The first time v_i with P(one of the i + 1 fastest is drawn) >= chance.
+  // Finds the first time v_i with P(one of the i + 1 fastest is drawn) >= chance.
   std::size_t low = 0, high = sorted_us_.size() - 1;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;

@@ -1,4 +1,4 @@
-// Propose, look up, learn: see run.h.
+// Proposes, looks up, learns: see run.h.
 #include "replay/run.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace lehr {
 namespace {
 
-// True if the first config of each family can still be lowered.
+// Whether the first config of each family can still be lowered.
 bool lowers(const Table& table, const RowOfConfig& row_of) {
   std::set<std::string> families;
   std::vector<float> row(feature_table().size());
@@ -26,8 +26,8 @@ bool lowers(const Table& table, const RowOfConfig& row_of) {
   return true;
 }
 
-// Rows of the kernels of a table, if it is of one of our logs and its configs can still be lowered; else
-// empty.
+// Returns rows of the kernels of a table, if it is from one of our logs and its configs can still be lowered;
+// else an empty function.
 RowOfConfig rows_of_kernels(const Table& table) {
   if (!table.origin) return {};
   RowOfConfig row_of = lowered_rows(*table.origin);
@@ -39,7 +39,7 @@ bool same_knobs(const Config& config, const Space& space) {
   return family && std::ranges::equal(config.knobs, family->knobs(), {}, &KnobValue::name, &Knob::name);
 }
 
-// Positions of the rows to learn from.
+// Returns the positions of the rows to learn from.
 std::vector<std::size_t> chosen(const std::vector<TableRow>& rows) {
   std::vector<std::size_t> timed;
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -64,7 +64,7 @@ RowOfConfig lowered_rows(const TableOrigin& origin) {
     try {
       featurize(kernels->lower(*point), kernels->limits, row);
       return true;
-    } catch (const std::exception&) {  // a template must not end what reads a log
+    } catch (const std::exception&) {  // a failing template must not end a log's reader
       return false;
     }
   };
@@ -108,7 +108,7 @@ RecordedTask::RecordedTask(const Table& table, bool raw_knobs) : table_(&table),
   for (const TableRow& row : table.rows) times_.emplace(space_.point_of(row.config), row.time_us);
   if (const RowOfConfig lower_row = raw_knobs ? RowOfConfig() : rows_of_kernels(table)) {
     columns_ = feature_table().size();
-    // Searches come back to the same rows over and over: each is lowered once.
+    // Searches come back to the same rows many times: each is lowered once.
     std::vector<float> row(columns_);
     for (const TableRow& each : table.rows)
       if (lower_row(each.config, row)) rows_.emplace(space_.point_of(each.config), row);

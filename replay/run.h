@@ -1,4 +1,4 @@
-// One search on a recorded table: the tuner of `tune` with the table in the place of the measurer.
+// One search on a recorded table: the tuner of `tune` with the table instead of the measurer.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,25 @@ namespace lehr {
 
 struct ReplayOptions {
   std::string strategy = "anneal";
-  const Transfer* transfer = nullptr;  ///< what other tables tell; nullptr: a cold start
+  const Transfer* transfer = nullptr;  ///< from other tables; nullptr: a cold start
   std::size_t trials = 256;
-  /// So many are proposed before the first of them is answered: pick i knows the results up to i - slots.
+  /// Number of configs that are proposed before the first of them has its result: pick i knows the results up
+  /// to i - slots.
   std::size_t slots = 1;
   std::uint64_t seed = 0;
 };
 
-/// What a search has to go by on a table, made once for many searches.
+/// A table prepared for searches, made once for many of them.
 class RecordedTask {
  public:
-  /// Borrows `table`. Features are those of the kernels where the table is of one of our logs and its configs
-  /// can still be lowered, else those of the knobs. `raw_knobs`: the knobs as they are, in any case.
+  /// Borrows `table`. Features are those of the kernels if the table is from one of our logs and its configs
+  /// can still be lowered, else those of the knobs. `raw_knobs`: always the knobs as they are.
   RecordedTask(const Table& table, bool raw_knobs);
   RecordedTask(const RecordedTask&) = delete;  // row_of() refers to it
 
   const Table& table() const { return *table_; }
   const Space& space() const { return space_; }
-  /// What measuring would answer: the row's time, nullopt if it failed.
+  /// Returns the row's time, as if it were measured; nullopt if it failed.
   std::optional<double> time_us(const Point& point) const { return times_.at(point); }
   std::size_t columns() const { return columns_; }
   const RowOf& row_of() const { return row_of_; }
@@ -52,18 +53,19 @@ class RecordedTask {
   RowOf row_of_;
 };
 
-/// As RowOf, of configs, which need not be of a space.
+/// As RowOf, for configs, which need not be of a space.
 using RowOfConfig = std::function<bool(const Config& config, std::span<float> row)>;
-/// Rows of the kernels that the templates of today make of configs; a config that cannot be lowered has none.
+/// Returns rows of the kernels that the templates of today make from configs; a config that cannot be lowered
+/// has none.
 RowOfConfig lowered_rows(const TableOrigin& origin);
 
-/// The rows of `source` as the search on `task` can learn from them: nullopt if it is a recording of the
-/// same kernel on the same device, if it has other knobs, or if one of them is lowered to kernels and the
-/// other is not. At most Transfer::kMostRows rows, the fastest quarter and a choice of the others.
+/// Returns the rows of `source` in a form that the search on `task` can learn from; nullopt if it is a
+/// recording of the same kernel on the same device, if it has other knobs, or if only one of them is lowered
+/// to kernels. It has at most Transfer::kMostRows rows: the fastest quarter and a choice of the others.
 std::optional<PastTask> past_task(const Table& source, const RecordedTask& task);
 
-/// Fastest time after each trial, in microseconds; infinity until one has a time. min(trials, rows) long. The
-/// same for the same options.
+/// Returns the fastest time after each trial, in microseconds; infinity until one has a time. It has
+/// min(trials, rows) elements. The same options give the same result.
 std::vector<double> replay(const RecordedTask& task, const ReplayOptions& options);
 
 }  // namespace lehr

@@ -26,7 +26,7 @@ struct Listed {
   std::vector<std::vector<std::int64_t>> points;
 };
 
-// Throws Error(kUser) where it is more than a search's points hold.
+// Throws Error(kUser) if there is more than a search's points can hold.
 void require_searchable(const std::string& file, const Listed& listed) {
   if (listed.names.size() > kMostKnobs)
     throw_user("{}: {} has {} knobs; a search takes up to {}", file, listed.family, listed.names.size(),

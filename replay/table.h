@@ -1,4 +1,4 @@
-// A recorded table: configs of one kernel on one device with their times, measured once by whatever program.
+// A recorded table: configs of one kernel on one device with their times, measured once by any program.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace lehr {
 
-/// What our own logs know beyond knobs: enough to lower a config again.
+/// The facts of our own logs beyond knobs: enough to lower a config again.
 struct TableOrigin {
   Workload workload;
   Limits limits;
@@ -22,7 +22,7 @@ struct TableOrigin {
 
 struct TableRow {
   Config config;
-  std::optional<double> time_us;  ///< nullopt: it failed to compile, run or be right
+  std::optional<double> time_us;  ///< nullopt: it failed to compile, to run or to be right
 };
 
 struct Table {
@@ -30,18 +30,18 @@ struct Table {
   std::string kernel;  ///< "Xgemm 4096x4096", or the workload
   std::string device;
   std::vector<TableRow> rows;         ///< distinct configs; at least one has a time
-  std::vector<std::string> notes;     ///< what a reader should know of how it was read
-  std::optional<TableOrigin> origin;  ///< of our own logs only
-  /// Of our own logs: timed rows whose configs this version makes into other kernels than were measured, or
-  /// into none.
+  std::vector<std::string> notes;     ///< notes on how it was read
+  std::optional<TableOrigin> origin;  ///< only of our own logs
+  /// In our own logs, the number of timed rows whose configs this version makes into other kernels than were
+  /// measured, or cannot make.
   std::size_t other_kernels = 0;
 
-  /// Fastest time. CHECKs that there is one.
+  /// Returns the fastest time. CHECKs that there is one.
   double optimum_us() const;
 };
 
-/// The space whose valid configs are the rows of the table: one listed family per family. Throws Error(kUser)
-/// for more than kMostKnobs knobs.
+/// Returns the space whose valid configs are the rows of the table: one listed family per family. Throws
+/// Error(kUser) for more than kMostKnobs knobs.
 Space space_of(const Table& table);
 
 }  // namespace lehr

@@ -14,11 +14,11 @@ namespace {
 
 using nlohmann::json;
 
-/// A task in the first log and in the second one; nullptr: it is not timed there.
+/// A task in the first log and in the second one; nullptr: not timed there.
 using Pair = std::pair<const Task*, const Task*>;
 
-/// The ratio of times of two runs, whose interval is widened by what one kernel's times differ by from run to
-/// run (tune/known_best.h).
+/// Returns the ratio of times of two runs. Its interval is widened by the difference of one kernel's times
+/// from run to run (tune/known_best.h).
 Ratio ratio_of(const Time& from, const Time& to) {
   const double value = from.us / to.us;
   if (!from.interval.known() || !to.interval.known()) return {value, {}};

@@ -1,5 +1,5 @@
-// What a page tells of logs and of networks that were applied. `json` members are parts of the document that
-// `lehr report --json` prints, whole; the others are what is drawn of them, and what they are joined by.
+// The content of a page about logs and about networks that were applied. `json` members are parts of the
+// document that `lehr report --json` prints, unchanged. The others are for drawing, and for joining these.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace lehr::report {
 struct Session {
   std::string id;
   std::int64_t began_unix_ms = 0;  ///< since 1970
-  double seconds = 0;              ///< that it took: its verdict's, or in sum its trials'
-  double span = 0;                 ///< seconds until its last trial: other tasks' turns are in it
+  double seconds = 0;              ///< its duration: the verdict's, or the sum of its trials'
+  double span = 0;                 ///< seconds until its last trial, including other tasks' turns
   nlohmann::json told;
 };
 
@@ -31,9 +31,9 @@ struct Task {
   std::size_t log = 0, device = 0;  ///< positions in the document
   std::string workload;             ///< canonical text
   Time best;                        ///< us 0: nothing was timed
-  bool proven = false;              ///< the winner has won finals
+  bool proven = false;              ///< whether the winner has won finals
   Ratio over_default, over_library;
-  double seconds = 0;  ///< that its sessions took
+  double seconds = 0;  ///< sum over its sessions
   std::vector<Session> sessions;
   ToldDevice where;
   nlohmann::json told;
@@ -45,7 +45,7 @@ struct Document {
   std::vector<Task> tasks;  ///< by log, workload, device
   std::vector<nlohmann::json> networks;
   std::vector<nlohmann::json> changes;  ///< from each log to the next
-  nlohmann::json told;                  ///< all of it
+  nlohmann::json told;                  ///< the whole document
 };
 
 }  // namespace lehr::report

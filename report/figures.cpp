@@ -19,12 +19,12 @@ using nlohmann::json;
 
 constexpr double kWidth = 900;
 
-/// Whether a number is one that an axis can have: a stranger's log may hold any.
+/// Whether an axis can have this number: a log from elsewhere may have any.
 bool can_be_drawn(double value) {
   return value > 1e-30 && value < 1e30;
 }
 
-/// Round numbers between the ends of an axis: 1, 2 and 5 of each power of ten, or the powers alone where
+/// Returns round numbers between the ends of an axis: 1, 2 and 5 of each power of ten, or only the powers if
 /// these are many.
 std::vector<double> ticks_of(const LogAxis& axis) {
   const bool wide = axis.high() / axis.low() > 300;
@@ -46,7 +46,8 @@ void draw_ratio(Svg& svg, const LogAxis& axis, double y, const Ratio& ratio, boo
              : svg.box(x - 4, y - 4, 8, 8, "fill2", "over the library: " + format_ratio(ratio));
 }
 
-/// Ratios of a log's tasks with their intervals, the tasks that took longest where they are many.
+/// Draws ratios of a log's tasks with their intervals; if there are many, those of the tasks that took
+/// longest.
 std::string intervals_of(const Document& document, std::size_t log) {
   constexpr std::size_t kMostRows = 60;
   constexpr double kRow = 20, kLeft = 340, kTop = 30;
@@ -60,7 +61,10 @@ std::string intervals_of(const Document& document, std::size_t log) {
   for (const Task* task : tasks)
     for (const Ratio& ratio : {task->over_default, task->over_library})
       for (const double value : {ratio.value, ratio.interval.low, ratio.interval.high})
-        if (can_be_drawn(value)) low = std::min(low, value), high = std::max(high, value);
+        if (can_be_drawn(value)) {
+          low = std::min(low, value);
+          high = std::max(high, value);
+        }
   const double bottom = kTop + kRow * static_cast<double>(tasks.size());
   const LogAxis axis(low, high, kLeft, kWidth - 20);
   Svg svg(kWidth, bottom + 24, "How many times as fast as the default and the best library each winner is");
@@ -85,7 +89,7 @@ double known(const json& number) {
   return number.is_number() ? number.get<double>() : 0;
 }
 
-/// The grid and the roofs.
+/// Draws the grid and the roofs.
 void draw_roofs(Svg& svg, const LogAxis& x, const LogAxis& y, double gflops, double gbytes_per_s) {
   for (const double tick : ticks_of(x)) {
     svg.line(x.at(tick), y.at(y.low()), x.at(tick), y.at(y.high()), "grid");
@@ -107,7 +111,7 @@ void draw_roofs(Svg& svg, const LogAxis& x, const LogAxis& y, double gflops, dou
            fmt::format("memory: {:.1f} GB/s", gbytes_per_s));
 }
 
-/// Speeds below the roofs, over operations per byte.
+/// Draws speeds below the roofs, over operations per byte.
 std::string roofline_of(const json& roof, std::size_t task) {
   if (roof.is_null() || roof["points"].empty()) return "";
   constexpr double kLeft = 70, kBottom = 275, kTop = 25;
@@ -134,13 +138,13 @@ std::string roofline_of(const json& roof, std::size_t task) {
   return svg.figure(fmt::format("roofline-{}", task));
 }
 
-/// Where seconds, or shares of a whole, went.
+/// A share of seconds, or of another whole.
 struct Part {
   std::string name;
   double amount = 0;
 };
 
-/// One bar of parts, with what each is below it: `format` of its amount.
+/// Draws one bar of parts, with a legend below it: `format` of each amount.
 std::string parts_of(std::vector<Part> parts, const std::string& id, const char* title, const char* format) {
   constexpr std::size_t kMostNamed = 6;
   double whole = 0;

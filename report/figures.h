@@ -7,8 +7,8 @@
 
 namespace lehr::report {
 
-/// All figures of the document: `intervals-LOG`, `roofline-TASK`, `phases-TASK`, `coverage-NETWORK`, by
-/// positions. What has nothing to draw has none.
+/// Returns all figures of the document: `intervals-LOG`, `roofline-TASK`, `phases-TASK`, `coverage-NETWORK`,
+/// by positions. A part without data has no figure.
 std::string figures_of(const Document& document);
 
 }  // namespace lehr::report

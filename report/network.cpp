@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The last of the tasks that compute it: of several logs the newest.
+/// Returns the last of the tasks that compute it: of several logs the newest.
 std::optional<std::size_t> task_of(const std::string& workload, const std::vector<Task>& tasks) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < tasks.size(); ++i)
@@ -25,7 +25,7 @@ std::optional<std::size_t> task_of(const std::string& workload, const std::vecto
   return found;
 }
 
-/// Tells what a log knows of one place with the workload; null where it knows nothing.
+/// Returns what a log knows of one match with the workload; null if it knows nothing.
 json times_of(const std::string& workload, const std::vector<Task>& tasks) {
   const std::optional<std::size_t> at = task_of(workload, tasks);
   json task = at ? tasks[*at].told : json::object({{"winner", json::object()}});

@@ -1,4 +1,4 @@
-// The document, its figures and the page's own files -> one HTML file.
+// Writes the document, its figures and the page's own files as one HTML file.
 #include <fmt/format.h>
 
 #include <string>
@@ -15,7 +15,7 @@ std::string hash_of(const PageFile& file) {
   return fmt::format("'sha256-{}'", base64_of_hex(file.sha256));
 }
 
-/// For a script element: what could end it, or begin a comment in it, is written otherwise.
+/// Returns the document for a script element: text that could end it, or begin a comment in it, is escaped.
 std::string script_json(const nlohmann::json& document) {
   std::string text = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), out;
   for (const char c : text)

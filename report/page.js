@@ -1,5 +1,5 @@
 // The page of `lehr report`. It reads the document in #data and shows one section, which the address names: #summary,
-// #task-3, #network-0, #changes-0. A log is a stranger's: its texts become text nodes, and nothing else.
+// #task-3, #network-0, #changes-0. A log may come from anybody: its texts only become text nodes.
 const report = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");
 
@@ -23,7 +23,7 @@ function heading(...text) {
 /** A link to a section. One listener at the end follows it. */
 const link = (to, text, title = "") => el("a", { href: `#${to}`, title, to }, text);
 
-// Numbers as people read them. A dash is what is not known.
+// Formats numbers for people. A dash stands for an unknown one.
 const UNITS = { h: 3.6e9, min: 6e7, s: 1e6, ms: 1e3, us: 1, ns: 1e-3 };
 const digits = (v, low, top) => Number(v.toPrecision(top)).toLocaleString("en-US", { minimumSignificantDigits: low });
 const number = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value, 1, 4));
@@ -38,7 +38,7 @@ function gain(value, ends) {
 }
 const date = (ms) => (Math.abs(ms) < 8e15 ? `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC` : "-");
 const SIGNS = { faster: "▲", same: "=", slower: "▼", new: "+", gone: "-" };
-// How values show in tables and on axes, by kind; `ends` are those of an interval, `row` is the table's.
+// Formats values for tables and axes, by kind; `ends` are those of an interval, `row` is the table's.
 const tick = (us) => time(us, 1);
 const share = (value) => `${Number((100 * value).toFixed(1))} %`;
 const timed = (us, ends) => time(us) + (ends ? ` ±${((50 * (ends[1] - ends[0])) / us).toFixed(1)} %` : "");
@@ -202,7 +202,7 @@ function line(label, name, data, more) {
 
 const DASHED = { borderDash: [6, 4] };
 
-// What of trials can be on an axis; a knob is one, too.
+// Columns of trials that an axis can have; a knob is one, too.
 const COLUMNS = columnsOf(
   "n order trial, n seconds seconds since the start, us time_us time of a call, n predicted predicted score, " +
     "n registers, n spill_bytes spilled bytes, n shared_bytes shared bytes, n compile_s seconds to compile, " +

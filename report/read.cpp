@@ -1,4 +1,4 @@
-// Logs and applied networks -> the document.
+// Reads logs and applied networks into the document.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,7 +22,7 @@ using nlohmann::json;
 /// Workload and device.
 using TaskName = std::pair<std::string, std::string>;
 
-/// The tasks that the log has winners of, and those of which nothing was timed.
+/// Returns the log's tasks: those with winners, and those of which nothing was timed.
 std::map<TaskName, std::optional<Winner>> tasks_of(const Database& log, const DatabaseStats& stats) {
   std::map<TaskName, std::optional<Winner>> tasks;
   for (const Winner& winner : winners(log, {}))
@@ -32,7 +32,7 @@ std::map<TaskName, std::optional<Winner>> tasks_of(const Database& log, const Da
   return tasks;
 }
 
-/// Seconds in which at least one of the tasks' sessions was running.
+/// Returns the seconds in which at least one of the tasks' sessions was running.
 double seconds_of(const Document& document, std::size_t log) {
   std::vector<Session> sessions;
   for (const Task& task : document.tasks)

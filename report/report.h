@@ -1,4 +1,5 @@
-// One self-contained page of logs: what was tuned, how, and what came of it. Nothing is run for it.
+// Makes one self-contained page about logs: what was tuned, how, and with which results. Nothing is run for
+// it.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 namespace lehr::report {
 
 struct Request {
-  std::vector<std::string> logs;     ///< files, the oldest first where they are of one thing
+  std::vector<std::string> logs;     ///< files; the oldest first if they are about one thing
   std::vector<std::string> applied;  ///< folders that `lehr apply` or `lehr optimize` wrote
-  /// Trials of a task that are told beside those that were the fastest until then and the first of each kind
-  /// of failure; 0: all.
+  /// Most trials of a task that are shown, besides those that were the fastest until then and the first of
+  /// each kind of failure; 0: all.
   std::int64_t most_others = 5000;
 };
 
-/// Reads all of it. Throws Error(kUser) for what is no log and no such folder, Error(kNotFound) where none of
-/// the logs has a trial.
+/// Reads everything. Throws Error(kUser) for a file that is not a log or a folder that is not such a one,
+/// Error(kNotFound) if no log has a trial.
 Document read(const Request& request);
 
-/// The page: HTML with its charts' program in it, which asks nothing of any network.
+/// Returns the page: HTML that includes its charts' program, and loads nothing from any network.
 std::string page_of(const Document& document);
 
 }  // namespace lehr::report

@@ -9,18 +9,18 @@ namespace lehr::report {
 
 class Svg {
  public:
-  /// Begins a drawing of so many units, pixels where the page has room. A screen reader reads `title`.
+  /// Begins a drawing. The sizes are pixels if the page has room. A screen reader reads `title`.
   Svg(double width, double height, std::string_view title);
 
   void line(double x1, double y1, double x2, double y2, std::string_view style);
   void box(double x, double y, double width, double height, std::string_view style,
            std::string_view title = "");
   void dot(double x, double y, std::string_view style, std::string_view title);
-  /// `anchor`: which end of the text lies there, "start", "middle" or "end".
+  /// `anchor` is the end of the text that is at this point: "start", "middle" or "end".
   void text(double x, double y, std::string_view anchor, std::string_view text,
             std::string_view style = "ink");
 
-  /// In a figure with this id.
+  /// Returns the drawing in a figure with this id.
   std::string figure(std::string_view id) const;
 
  private:
@@ -29,10 +29,11 @@ class Svg {
   std::string body_;
 };
 
-/// Where a value lies between two ends of a logarithmic axis.
+/// A logarithmic axis that maps values to coordinates.
 class LogAxis {
  public:
-  /// From `low` to `high`, above 0, widened to be no point, is `begin` to `end` of the drawing.
+  /// Maps `low` to `high`, above 0, to `begin` to `end` of the drawing. The range is widened if it is a
+  /// point.
   LogAxis(double low, double high, double begin, double end);
   double at(double value) const;
   double low() const { return low_; }

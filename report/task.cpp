@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-/// What lies at a place of a document that anybody may have written; `otherwise` where nothing of this type
-/// does.
+/// Returns the value at a path of a document that anybody may have written; `otherwise` if there is no value
+/// of this type.
 template <typename T>
 T found_at(const json& document, const char* place, T otherwise) {
   try {
@@ -33,7 +33,7 @@ Interval interval_at(const json& document, const char* place) {
   return {low, high};
 }
 
-/// Tells the libraries of a contest.
+/// Returns the libraries of a contest.
 json libraries_of(const json& verdict) {
   json libraries = json::array();
   for (const json& each : found_at(verdict, "/baselines", json::array()))
@@ -47,7 +47,7 @@ json libraries_of(const json& verdict) {
   return libraries;
 }
 
-/// Tells where the seconds of a contest's session went.
+/// Returns how a contest's session spent its seconds.
 json phases_of(const json& verdict) {
   json phases = json::array();
   for (const char* name : {"setup", "hints", "proposals", "compile", "trials", "finals"})
@@ -57,7 +57,7 @@ json phases_of(const json& verdict) {
   return phases;
 }
 
-/// Takes what a verdict says of the session that gave it.
+/// Takes what a verdict knows of the session that gave it.
 void take_session(const json& verdict, const std::string& id, std::vector<Session>& sessions) {
   const auto session = std::ranges::find(sessions, id, &Session::id);
   if (session == sessions.end()) return;
@@ -65,7 +65,7 @@ void take_session(const json& verdict, const std::string& id, std::vector<Sessio
   session->seconds = found_at(verdict, "/elapsed_s/total", session->seconds);
 }
 
-/// The limits with the rates that the session has seen: a CPU's are not among the stored facts.
+/// Returns the limits with the rates that the session has seen: a CPU's are not among the stored facts.
 Limits limits_with(const Workload& workload, const StoredDevice& device, const json& verdict) {
   Limits limits = limits_of(device);
   limits.dram_gbytes_per_s = found_at(verdict, "/peaks/gbytes_per_s", limits.dram_gbytes_per_s);
@@ -74,7 +74,7 @@ Limits limits_with(const Workload& workload, const StoredDevice& device, const j
   return limits;
 }
 
-/// Tells a workload's speeds below the device's roofs; `task` has its times.
+/// Returns a workload's speeds below the device's roofs; `task` has its times.
 json roofline_of(const Workload& workload, const StoredDevice& device, const json& verdict,
                  const json& task) {
   const Roofline roofline(workload, limits_with(workload, device, verdict));
@@ -114,13 +114,13 @@ ToldDevice device_of(const Record& record, const std::map<std::uint64_t, StoredD
            {"os", known_or_null(facts.os)}}};
 }
 
-/// The text that a range's kernels have in trials with the most rows; another workload's own.
+/// Returns the text that a range's kernels have in trials with the most rows; another workload's own text.
 std::string trials_text_of(const std::string& workload) {
   const std::optional<Workload> read = read_workload(workload);
   return read && is_range(*read) ? to_text(kernels_of(*read)) : workload;
 }
 
-/// Tells a winner, and what its trials say of its knobs.
+/// Adds a winner, and what its trials show about its knobs.
 void take_winner(const Winner& winner, std::span<const Record> records, Task& task) {
   const Verdict& verdict = winner.verdict;
   task.best = verdict.best;
@@ -158,7 +158,7 @@ std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload
                               const std::optional<Winner>& winner) {
   std::vector<Record> records = facts.log.all({trials_text_of(workload), device, "", ""});
   if (records.empty()) return std::nullopt;
-  std::ranges::stable_sort(records, {}, &Record::created_unix_ms);  // a merge brings older ones later
+  std::ranges::stable_sort(records, {}, &Record::created_unix_ms);  // a merge appends older ones
   Task task;
   task.workload = workload;
   task.sessions = sessions_of(records, facts.origins);

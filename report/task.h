@@ -1,4 +1,4 @@
-// What a log holds of one workload on one device.
+// One workload on one device in a log.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace lehr::report {
 
-/// What all tasks of a log are told with.
+/// The data that all tasks of a log need.
 struct LogFacts {
   const Database& log;
   std::map<std::string, std::string> origins;     ///< Database::origins()
@@ -20,8 +20,8 @@ struct LogFacts {
   std::int64_t most_others = 0;                   ///< Request::most_others
 };
 
-/// Tells a task with its winner (nullopt: nothing was timed). Trials of a range of rows are those of its
-/// kernels with the most rows. nullopt: the log has no sound trial of it.
+/// Returns a task with its winner (nullopt: nothing was timed). Trials of a range of rows are those of its
+/// kernels with the most rows. Returns nullopt if the log has no sound trial of it.
 std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload, const std::string& device,
                               const std::optional<Winner>& winner);
 

@@ -19,7 +19,7 @@ double seconds_between(std::int64_t from_unix_ms, std::int64_t to_unix_ms) {
   return std::max(0.0, (static_cast<double>(to_unix_ms) - static_cast<double>(from_unix_ms)) / 1000);
 }
 
-/// What a session's model believed of its timed trials, and how fast they were.
+/// A session model's predictions for its timed trials, with their speeds.
 struct Scored {
   std::vector<double> predicted, speed;
   json told() const {
@@ -31,7 +31,7 @@ struct Scored {
   }
 };
 
-/// Returns which of the trials are told.
+/// Returns which of the trials are shown.
 std::vector<std::size_t> chosen(std::span<const Record> records, std::int64_t most_others) {
   std::vector<std::size_t> taken, others;
   double best = INFINITY;
@@ -49,7 +49,7 @@ std::vector<std::size_t> chosen(std::span<const Record> records, std::int64_t mo
   return taken;
 }
 
-/// Appends what a trial says to the columns.
+/// Appends a trial's outcome to the columns.
 void add_outcome(const Record& record, json& columns) {
   const auto* const timing = std::get_if<Timing>(&record.outcome);
   const auto* const failure = std::get_if<Failure>(&record.outcome);
@@ -83,13 +83,16 @@ void add_knobs(const Config& config, std::size_t before, json& trials) {
 /// Times of the trials of a family, by the value of a knob.
 using Groups = std::map<std::int64_t, std::vector<double>>;
 
-/// Omega squared of log(time): the variance between the groups as a share of all, less what chance gives so
-/// many groups.
+/// Returns omega squared of log(time): the variance between the groups as a share of all, less the
+/// expectation by chance for this many groups.
 double explained_by(const Groups& groups) {
   double count = 0, sum = 0, squares = 0, between = 0;
   for (const auto& [value, times] : groups) {
     double own = 0;
-    for (const double time : times) own += std::log(time), squares += std::log(time) * std::log(time);
+    for (const double time : times) {
+      own += std::log(time);
+      squares += std::log(time) * std::log(time);
+    }
     count += static_cast<double>(times.size());
     sum += own;
     between += own * own / static_cast<double>(times.size());
@@ -102,7 +105,8 @@ double explained_by(const Groups& groups) {
   return std::max(0.0, (between - extra * error) / (squares + error));
 }
 
-/// The one knob in which two configs of a family differ; nullptr: in none, or in several.
+/// Returns the only knob in which two configs of a family differ; nullptr if they differ in none, or in
+/// several.
 const KnobValue* only_difference(const Config& config, const Config& from) {
   const KnobValue* found = nullptr;
   if (config.family != from.family || config.knobs.size() != from.knobs.size()) return nullptr;

@@ -1,4 +1,4 @@
-// From options to a context.
+// Makes a context from options.
 #include "runtime/context.h"
 
 #include <cstdarg>
@@ -16,7 +16,7 @@ kernels_context::~kernels_context() {
 namespace lehr::runtime {
 namespace {
 
-/// The names of features: "avx512f, avx512bw and avx512vl".
+/// Writes the names of features: "avx512f, avx512bw and avx512vl".
 struct FeatureNames {
   explicit FeatureNames(CpuFeatures features) {
     std::size_t at = 0;
@@ -28,10 +28,10 @@ struct FeatureNames {
           std::snprintf(text + at, sizeof text - at, "%s%s", before, cpu_feature(i).name.data()));
     }
   }
-  char text[1024] = "";  // all of an architecture
+  char text[1024] = "";  // room for all of an architecture
 };
 
-// Not std::popcount(), which is a function of the compiler's library where processors may lack the
+// Counts bits. std::popcount() calls a function of the compiler's library if processors may lack the
 // instruction.
 std::uint32_t count_of(CpuFeatures features) {
   std::uint32_t count = 0;
@@ -39,7 +39,7 @@ std::uint32_t count_of(CpuFeatures features) {
   return count;
 }
 
-// What the context lacks of the features that a function needs: of its rows that for which it lacks fewest.
+// Returns the features that the context lacks for a function: those of the row that lacks fewest.
 CpuFeatures missing_features(const Function& function, CpuFeatures features) {
   CpuFeatures fewest = ~CpuFeatures{0};
   for (std::uint32_t i = 0; i < function.row_count; ++i) {
@@ -57,14 +57,14 @@ std::uint32_t distance(const Row& row, std::uint32_t threads) {
   return row.threads > threads ? row.threads - threads : threads - row.threads;
 }
 
-// What a call takes on so many threads, at most: a kernel for fewer leaves some idle.
+// Returns the most that a call takes on this many threads: a kernel for fewer threads leaves some idle.
 double most_us(const Row& row, std::uint32_t threads) {
   const double us = time_of(row, 0);
   return row.threads > threads ? us * row.threads / threads : us;
 }
 
-// Whether another row for the same processors is for a number of threads that is nearer to the context's, or
-// faster for the same one.
+// Whether another row for the same processors has a number of threads nearer to the context's, or the same
+// distance and is faster.
 bool has_nearer(const Function& function, const Row& row, const kernels_context& context) {
   const std::uint32_t far = distance(row, context.threads);
   for (std::uint32_t i = 0; i < function.row_count; ++i) {
@@ -76,8 +76,8 @@ bool has_nearer(const Function& function, const Row& row, const kernels_context&
   return false;
 }
 
-// Returns the fastest of these: for each level of processors the row for this number of threads or the
-// nearest one.
+// Returns the fastest of these rows: for each level of processors the one with this number of threads, or the
+// nearest.
 const Row* best_row(const Function& function, const kernels_context& context) {
   const Row* best = nullptr;
   for (std::uint32_t i = 0; i < function.row_count; ++i) {
@@ -88,7 +88,7 @@ const Row* best_row(const Function& function, const kernels_context& context) {
   return best;
 }
 
-// The features that the options name, all of which the processor has.
+// Sets the features that the options name. The processor must have all of them.
 kernels_status limit_features(kernels_context* context, const char* names) {
   CpuFeatures allowed = 0;
   Words words(names);

@@ -1,4 +1,4 @@
-// The context of a GPU: one kernel for each function, loaded, with workspaces of its own, and its launch.
+// The context of a GPU: one loaded kernel per function, with its own workspaces, and its launch.
 #include <cstdlib>
 #include <cstring>
 
@@ -7,7 +7,7 @@
 
 namespace lehr::runtime {
 
-/// A map of the last call, and the address that it was made for; nullptr: it was not made.
+/// The tensor map of the last call, and the address that it was made for; nullptr: it was not made.
 struct KeptMap {
   CudaTensorMap map;
   void* address;
@@ -18,14 +18,14 @@ struct ReadyKernel {
   const CudaKernel* kernel = nullptr;  ///< nullptr: none runs here
   void* function = nullptr;
   bool from_ptx = false;
-  std::size_t first_map = 0;  ///< of CudaPart::maps
+  std::size_t first_map = 0;  ///< position in CudaPart::maps
   CudaAddress workspaces = 0;
-  char why_not[sizeof CudaGpu::why_not] = "";  ///< where there is none
+  char why_not[sizeof CudaGpu::why_not] = "";  ///< why there is no kernel
 };
 
-/// An image, loaded.
+/// A loaded image.
 struct LoadedImage {
-  std::uint32_t index = 0;  ///< of Table::images
+  std::uint32_t index = 0;  ///< position in Table::images
   void* module = nullptr;
 };
 
@@ -38,8 +38,8 @@ struct CudaPart {
   CudaGpu gpu;
   Array<ReadyKernel> functions;  ///< in the table's order
   Array<LoadedImage> images;
-  CudaAddress memory = 0;   ///< workspaces of all
-  KeptMap* maps = nullptr;  ///< of all, aligned as such
+  CudaAddress memory = 0;   ///< workspaces of all kernels
+  KeptMap* maps = nullptr;  ///< of all kernels, aligned for the driver
 };
 
 CudaPart::~CudaPart() {
@@ -86,7 +86,7 @@ kernels_status no_cuda_memory(kernels_context* context) {
   return fail(context, KERNELS_NO_MEMORY, "there is no memory for the kernels");
 }
 
-// Its module, loaded once; nullptr with KERNELS_OK where this GPU does not run it.
+// Loads an image's module once; `module` is nullptr, with KERNELS_OK, if this GPU cannot run it.
 kernels_status image_of(kernels_context* context, std::uint32_t index, const char* kernel, void*& module) {
   CudaPart& part = *context->cuda;
   for (const LoadedImage& known : part.images)
@@ -100,7 +100,7 @@ kernels_status image_of(kernels_context* context, std::uint32_t index, const cha
               part.gpu.name_of(code));
 }
 
-// Where this GPU does not run it, `ready` stays without a kernel, and the GPU has said why.
+// Loads a kernel. If this GPU cannot run it, `ready` has no kernel, and the GPU knows why.
 kernels_status load_cuda_kernel(kernels_context* context, const CudaKernel& kernel, bool ptx,
                                 ReadyKernel& ready) {
   CudaGpu& gpu = context->cuda->gpu;
@@ -129,7 +129,8 @@ bool tuned_on(const CudaKernel& kernel, const CudaGpu& gpu) {
          static_cast<int>(kernel.multiprocessors) == gpu.multiprocessors;
 }
 
-// Returns the next slower one behind `last` (nullptr: the fastest) that `takes`; nullptr behind the slowest.
+// Returns the next slower kernel after `last` (nullptr: the fastest) that `takes` accepts; nullptr after the
+// slowest.
 template <typename Takes>
 const CudaKernel* next_slower(const Function& function, const CudaKernel* last, Takes takes) {
   const CudaKernel* best = nullptr;
@@ -142,8 +143,8 @@ const CudaKernel* next_slower(const Function& function, const CudaKernel* last, 
   return best;
 }
 
-// Machine code that was tuned on this very GPU, else whatever runs; of each the fastest. Where none does, why
-// the first of them does not is kept.
+// Chooses machine code that was tuned on this very GPU, else any that runs; the fastest of each. If none
+// runs, keeps the reason of the first one.
 kernels_status choose_cuda_kernel(kernels_context* context, const Function& function, ReadyKernel& ready) {
   CudaGpu& gpu = context->cuda->gpu;
   for (const bool here : {true, false}) {
@@ -161,7 +162,8 @@ kernels_status choose_cuda_kernel(kernels_context* context, const Function& func
   return KERNELS_OK;
 }
 
-// KERNELS_NO_KERNEL with the first function's reason where none of them has one.
+// Chooses all kernels. Returns KERNELS_NO_KERNEL with the first function's reason if there is no kernel at
+// all.
 kernels_status choose_cuda_kernels(kernels_context* context) {
   const Table& table = library_table();
   Array<ReadyKernel>& functions = context->cuda->functions;
@@ -186,8 +188,8 @@ std::uint64_t workspace_room(std::uint64_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-// One piece of zeros for all. The driver fills it on its default stream and need not have done so when it
-// returns, and a stream that does not wait for that one may be the context's: hence the wait.
+// Allocates one piece of zeros for all workspaces. The driver fills it on its default stream and may return
+// before it is filled. The context's stream may not wait for the default stream: hence the wait.
 kernels_status take_workspaces(kernels_context* context) {
   CudaPart& part = *context->cuda;
   std::uint64_t bytes = 0;
@@ -229,7 +231,7 @@ kernels_status make_room_for_maps(kernels_context* context) {
   return KERNELS_OK;
 }
 
-// The map of an address, made where the last call had another one.
+// Makes the map of an address, unless the last call had the same one.
 CudaCode keep_map(const CudaFunctions& driver, const CudaTensorMapArguments& map, void* address,
                   KeptMap& kept) {
   if (kept.address == address) return 0;

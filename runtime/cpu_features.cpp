@@ -1,5 +1,5 @@
-// The processor (on Arm the kernel of the operating system) is asked directly: __builtin_cpu_supports() needs
-// a library beside libc.
+// Asks the processor (on Arm the operating system's kernel) directly: __builtin_cpu_supports() needs a
+// library besides libc.
 #include "runtime/cpu_features.h"
 
 #include "runtime/cpu_levels.h"
@@ -26,7 +26,7 @@ std::string_view cpu_machine() {
 #if defined(__x86_64__)
 namespace {
 
-// Which registers the operating system saves for a program (XCR0); what uses others is not there.
+// Registers that the operating system must save (XCR0); a feature that uses others is not available.
 enum class Saved : std::uint8_t { kAlways, kAvx, kAvx512, kAmx };
 enum class From : std::uint8_t { k1Ecx, k7Ebx, k7Ecx, k7Edx, k71Eax, k80000001Ecx };
 
@@ -37,8 +37,9 @@ struct FeatureRow {
   Saved saved;
 };
 
-// Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID (leaves 1, 7.0, 7.1), and
-// AMD64 Architecture Programmer's Manual, volume 3, appendix E (leaf 8000_0001h: lzcnt, which AMD calls ABM).
+// Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID (leaves 1, 7.0,
+// 7.1), and AMD64 Architecture Programmer's Manual, volume 3, appendix E (leaf 8000_0001h: lzcnt, which AMD
+// calls ABM).
 constexpr FeatureRow kRows[] = {
     {{"sse3", "__SSE3__"}, From::k1Ecx, 0, Saved::kAlways},
     {{"ssse3", "__SSSE3__"}, From::k1Ecx, 9, Saved::kAlways},
@@ -86,7 +87,9 @@ Answers ask() {
   Answers answers;
   unsigned eax, ebx, ecx, edx;
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
-    answers.of[1] = ebx, answers.of[2] = ecx, answers.of[3] = edx;
+    answers.of[1] = ebx;
+    answers.of[2] = ecx;
+    answers.of[3] = edx;
     if (eax >= 1 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx)) answers.of[4] = eax;
   }
   if (__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx)) answers.of[5] = ecx;
@@ -101,12 +104,15 @@ Answers ask() {
   return answers;
 }
 
+// Returns the bits of XCR0 (volume 1, section 13.3).
+std::uint64_t xcr0_bits_of(Saved what) {
+  if (what == Saved::kAvx) return 0x6;
+  if (what == Saved::kAvx512) return 0xe6;
+  return what == Saved::kAmx ? 0x60000 : 0;
+}
+
 bool saves(std::uint64_t mask, Saved what) {
-  constexpr std::uint64_t kAvx = 0x6, kAvx512 = 0xe6, kAmx = 0x60000;  // XCR0, volume 1, section 13.3
-  const std::uint64_t needed = what == Saved::kAvx      ? kAvx
-                               : what == Saved::kAvx512 ? kAvx512
-                               : what == Saved::kAmx    ? kAmx
-                                                        : 0;
+  const std::uint64_t needed = xcr0_bits_of(what);
   return (mask & needed) == needed;
 }
 
@@ -132,8 +138,8 @@ struct FeatureRow {
   unsigned bit;
 };
 
-// Linux, arch/arm64/include/uapi/asm/hwcap.h; the macros are the Arm C Language Extensions'. Names are GCC's
-// and clang's, behind -march=armv8-a+.
+// Sources: Linux, arch/arm64/include/uapi/asm/hwcap.h; the macros are the Arm C Language Extensions'. Names
+// are GCC's and clang's, after -march=armv8-a+.
 constexpr FeatureRow kRows[] = {
     {{"aes", "__ARM_FEATURE_AES"}, AT_HWCAP, 3},
     {{"sha2", "__ARM_FEATURE_SHA2"}, AT_HWCAP, 6},

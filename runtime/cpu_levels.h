@@ -1,4 +1,4 @@
-// Levels of instruction sets that kernels for processors are made for, whatever more the machine at hand has.
+// Levels of instruction sets for which processors' kernels are made, whatever more the machine has.
 #pragma once
 
 #include <string_view>
@@ -6,13 +6,15 @@
 namespace lehr::runtime {
 
 struct CpuLevel {
-  std::string_view name;      ///< as `--isa` and the compilers' -march= have it
-  std::string_view machine;   ///< whose processors may have it, as uname calls them
-  std::string_view arch;      ///< of its vectors: Limits::arch
-  std::string_view features;  ///< of cpu_features.h, beyond those of the machine's level before it
+  std::string_view name;     ///< its name in `--isa`, and the compilers' for -march
+  std::string_view machine;  ///< uname's name of the processors that may have it
+  std::string_view arch;     ///< of its vectors: Limits::arch
+  /// Names of cpu_features.h, in addition to those of the machine's previous level.
+  std::string_view features;
 };
-/// Of the x86-64 psABI; of Arm's architecture those whose instructions a processor tells of one by one. Of a
-/// machine, lower ones stand first. (Not inline: a linker would make it one for all libraries of a program.)
+/// The levels of the x86-64 psABI, and those of Arm's architecture whose instructions a processor reports one
+/// by one. Lower levels of a machine come first. (Not inline: a linker would merge it for all libraries of a
+/// program.)
 constexpr CpuLevel kCpuLevels[] = {
     {"x86-64", "x86_64", "sse2", ""},
     {"x86-64-v2", "x86_64", "sse2", "sse3 ssse3 sse4.1 sse4.2 popcnt"},

@@ -1,6 +1,6 @@
-// What is called of the CUDA driver both where kernels are measured (measure/cuda) and where libraries run
-// them (runtime): structs, numbers and prototypes, written out from the CUDA Driver API 13.0 manual, so that
-// no build needs a toolkit. Needs nothing but the language: libraries ship it.
+// The part of the CUDA driver that is used both where kernels are measured (measure/cuda) and where libraries
+// run them (runtime): structs, numbers and prototypes, written out from the CUDA Driver API 13.0 manual, so
+// that no build needs a toolkit. It only needs the language: libraries ship it.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct alignas(64) CudaTensorMap {
 /// Numbers of enum CUlaunchAttributeID.
 inline constexpr int kCudaClusterDimension = 4, kCudaProgrammaticStreamSerialization = 6;
 
-/// CUlaunchAttribute, of which two are used.
+/// CUlaunchAttribute, of which two kinds are used.
 struct alignas(8) CudaLaunchAttribute {
   int id = 0;
   std::array<char, 4> pad{};
@@ -67,12 +67,12 @@ enum class CudaFunctionAttribute : int {
   kRegisters = 4,
   kMaxDynamicSharedBytes = 8,
 };
-/// Above this, dynamic shared memory must be asked for (CUDA C++ Programming Guide 13.0, "Shared Memory" of
+/// Dynamic shared memory above this must be requested (CUDA C++ Programming Guide 13.0, "Shared Memory" of
 /// 8.x).
 inline constexpr std::int64_t kCudaDefaultSharedBytes = 48 * 1024;
 
-/// What a tensor map is made of besides its address: the arguments of cuTensorMapEncodeTiled or, where
-/// `im2col`, of cuTensorMapEncodeIm2col, as the driver takes them. Dimensions innermost first.
+/// A tensor map without its address: the arguments of cuTensorMapEncodeTiled or, if `im2col`, of
+/// cuTensorMapEncodeIm2col, in the driver's form. Dimensions are innermost first.
 struct CudaTensorMapArguments {
   static constexpr std::size_t kMaxRank = 4;
   bool im2col = false;
@@ -80,9 +80,9 @@ struct CudaTensorMapArguments {
   unsigned rank = 0;
   std::array<std::uint64_t, kMaxRank> dims{};
   std::array<std::uint64_t, kMaxRank> stride_bytes{};  ///< of all dimensions but the innermost, so one fewer
-  std::array<unsigned, kMaxRank> box{};                ///< of a tiled one
+  std::array<unsigned, kMaxRank> box{};                ///< of a tiled map
   std::array<unsigned, kMaxRank> steps{};              ///< elementStrides
-  unsigned channels = 0, pixels = 0;  ///< of an im2col one, as its corners, which are of w, h
+  unsigned channels = 0, pixels = 0;  ///< of an im2col map, as its corners, which are of w, h
   std::array<int, 2> lower{}, upper{};
   int swizzle = 0;  ///< enum CUtensorMapSwizzle
 };
@@ -96,7 +96,7 @@ using CudaEncodeIm2col = CudaCode(void*, int, unsigned, void*, const std::uint64
 using CudaLaunchKernelEx = CudaCode(const CudaLaunchConfig*, void*, void**, void**);
 using CudaOccupancyMaxActiveClusters = CudaCode(int*, void*, const CudaLaunchConfig*);
 
-/// What the driver answers to a map of these arguments at `address`.
+/// Encodes a map of these arguments at `address` and returns the driver's code.
 inline CudaCode cuda_encode(CudaEncodeTiled* tiled, CudaEncodeIm2col* of_images,
                             const CudaTensorMapArguments& map, void* address, CudaTensorMap& result) {
   constexpr int kNoInterleave = 0;     // CU_TENSOR_MAP_INTERLEAVE_NONE

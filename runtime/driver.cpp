@@ -1,4 +1,4 @@
-// From the system's driver to a context of a GPU, and what runs there.
+// Opens the system's driver and a context of a GPU, and decides what runs there.
 #include "runtime/driver.h"
 
 #include <dlfcn.h>
@@ -111,9 +111,9 @@ CurrentCuda::~CurrentCuda() {
   if (pushed_) gpu_.driver.context_pop(&popped);
 }
 
-// A driver loads the machine code of its own major version of CUDA and of older ones; a device runs that of
-// its own major version with a minor one that is not above its own, and what is for one alone nowhere else
-// (CUDA C++ Programming Guide 13.0, "Binary Compatibility", "Architecture-Specific Features").
+// A driver loads machine code of its own major version of CUDA and of older ones. A device runs code of its
+// own major version whose minor version is not above its own. Code for one architecture only runs there (CUDA
+// C++ Programming Guide 13.0, "Binary Compatibility", "Architecture-Specific Features").
 bool may_run_cubin(CudaGpu& gpu, const CudaNeeds& needs) {
   const bool fits = needs.this_arch_alone ? gpu.capability == needs.arch_number
                                           : gpu.capability / 10 == needs.arch_number / 10 &&
@@ -126,14 +126,14 @@ bool may_run_cubin(CudaGpu& gpu, const CudaNeeds& needs) {
          false;
 }
 
-// PTX of an older architecture runs on all newer ones, compiled by a driver that is not older than the
+// PTX of an older architecture runs on all newer ones, if the driver that compiles it is not older than the
 // compiler that wrote it.
 bool may_run_ptx(const CudaGpu& gpu, const CudaNeeds& needs) {
   return gpu.capability >= needs.arch_number && gpu.version >= needs.compiler;
 }
 
 CudaCode load_module(CudaGpu& gpu, const void* image, void*& module) {
-  // Codes of enum CUresult: this code is not for this device, or newer than the driver.
+  // Codes of enum CUresult: the code is not for this device, or is newer than the driver.
   constexpr CudaCode kNoBinaryForGpu = 209, kUnsupportedPtxVersion = 222;
   const CudaCode code = gpu.driver.module_load(&module, image);
   if (code == 0) return 0;

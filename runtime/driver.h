@@ -1,5 +1,5 @@
-// The CUDA driver, one of its contexts, and the GPU of that. The driver is a library of the system that is
-// found by the loader's own search, as every program finds it, and only where there are kernels for it.
+// The CUDA driver, one of its contexts, and that context's GPU. The driver is a library of the system. It is
+// found by the loader's own search, as every program finds it, and only if there are kernels for it.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct CudaFunctions {
   CudaEncodeTiled* encode_tiled = nullptr;
   CudaEncodeIm2col* encode_im2col = nullptr;
 
-  /// Fills all of them. The first one that `library` lacks; nullptr where it lacks none.
+  /// Fills in all of them. Returns the first one that `library` lacks; nullptr if it lacks none.
   const char* find(void* library);
 };
 
@@ -50,61 +50,62 @@ struct CudaGpu {
   CudaFunctions driver;
   void* context = nullptr;  ///< nullptr: not found, and `why_not` says why
   int device = 0;
-  bool retained = false;  ///< it is the device's primary one, to be released
-  int version = 0;        ///< 13000 of CUDA 13.0: what the driver serves
+  bool retained = false;  ///< whether it is the device's primary one, to be released
+  int version = 0;        ///< version of CUDA that the driver serves, 13000 for 13.0
   int capability = 0;     ///< 90
   int multiprocessors = 0;
-  char why_not[160] = "";  ///< what say() has said last: the end of a sentence, behind "needs"
+  char why_not[160] = "";  ///< say()'s last text: the end of a sentence, after "needs"
 
   [[gnu::format(printf, 2, 3)]] void say(const char* format, ...);
-  /// The driver's name for a code, "an unknown error" for what it does not know.
+  /// Returns the driver's name for a code; "an unknown error" for one that it does not know.
   const char* name_of(CudaCode code) const;
 };
 
-/// Loads the driver, which stays in the process: its threads and what the host does with it outlive what is
-/// loaded here. False: say() has said what is needed.
+/// Loads the driver, which stays in the process: its threads, and the host's use of it, outlive this library.
+/// Returns false after say() has reported what is needed.
 bool load_driver(CudaGpu& gpu);
-/// Takes the calling thread's context, else retains the primary one of the device. What the driver refused.
+/// Takes the calling thread's context, else retains the device's primary one. Returns the driver's code.
 CudaCode find_context(CudaGpu& gpu, int ordinal);
-/// Asks what driver and device are. False: say() has said that they do not tell.
+/// Queries the driver and the device. Returns false after say() if they do not answer.
 bool ask_device(CudaGpu& gpu);
-/// Releases a context that was retained. What belongs to it is gone by then.
+/// Releases a context that was retained. Everything that belongs to it must be released before.
 void release_context(CudaGpu& gpu);
 
-/// Makes a context current while it lives, if another one is or none.
+/// Makes a context current while this object lives, unless it already is.
 class CurrentCuda {
  public:
   explicit CurrentCuda(const CudaGpu& gpu);
   ~CurrentCuda();
   CurrentCuda(const CurrentCuda&) = delete;
   CurrentCuda& operator=(const CurrentCuda&) = delete;
-  CudaCode code = 0;  ///< what the driver said to it
+  CudaCode code = 0;  ///< the driver's code
 
  private:
   const CudaGpu& gpu_;
   bool pushed_ = false;
 };
 
-/// A kernel's needs of a driver and a GPU.
+/// A kernel's requirements on a driver and a GPU.
 struct CudaNeeds {
   const char* arch = "";           ///< "sm_90a"
   int arch_number = 0;             ///< 90
   bool this_arch_alone = false;    ///< "sm_90a": no other minor version runs it
-  int compiler = 0;                ///< 1000 major + 10 minor, as drivers tell theirs
+  int compiler = 0;                ///< 1000 major + 10 minor, as drivers report theirs
   std::array<unsigned, 3> grid{};  ///< in blocks
   std::array<unsigned, 3> block{};
-  unsigned cluster = 1;  ///< blocks along x
+  unsigned cluster = 1;  ///< number of blocks along x
   unsigned shared_bytes = 0;
 };
 
-/// Whether machine code for `needs.arch` runs there. False: say() has said why not.
+/// Whether machine code for `needs.arch` runs there. If false, say() has reported why.
 bool may_run_cubin(CudaGpu& gpu, const CudaNeeds& needs);
-/// Whether PTX for it does.
+/// Whether PTX for it runs there.
 bool may_run_ptx(const CudaGpu& gpu, const CudaNeeds& needs);
-/// Loads machine code, or text that ends in a 0. `module` is nullptr with 0 where it is for another GPU or
-/// driver, which say() has said then; else what the driver refused.
+/// Loads machine code, or text that ends in a 0. If it is for another GPU or driver, returns 0 with `module`
+/// nullptr, and say() has reported why; else returns the driver's code.
 CudaCode load_module(CudaGpu& gpu, const void* image, void*& module);
-/// Lets a function be launched so. False where this GPU has no room for it, which say() has said.
+/// Prepares a function for such launches. Returns false if this GPU has no room for it, which say() has
+/// reported.
 bool prepare(CudaGpu& gpu, const CudaNeeds& needs, void* function);
 
 }  // namespace lehr::runtime

@@ -1,4 +1,4 @@
-// A library's table, asked by the words of a workload.
+// Searches a library's table by the words of a workload.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -9,8 +9,8 @@
 namespace lehr::runtime {
 namespace {
 
-// Whether the query says nothing else than the function's workload, and leaves out only what goes without
-// saying. `free`: a field whose value may differ; "" for none.
+// Whether the query has only words of the function's workload, and leaves out only optional ones. The field
+// `free` may have another value; "": none may.
 bool matches(std::string_view query, const Function& function, std::string_view free) {
   const std::string_view workload = function.shown.workload;
   const auto is_free = [&](std::string_view word) { return !free.empty() && field_of(word) == free; };
@@ -24,7 +24,7 @@ bool matches(std::string_view query, const Function& function, std::string_view 
   return true;
 }
 
-/// The numbers of rows that a query names: one, or a range of them; zeros: none.
+/// The numbers of rows that a query names: one, or a range; zeros: it names none.
 struct Rows {
   std::uint64_t least = 0, most = 0;
 };
@@ -43,7 +43,7 @@ bool has_rows(std::string_view query, const Function& function) {
 
 constexpr std::size_t kMostCharacters = 2000;
 
-// Whether a text is a word, and words with '=' between a key and a value.
+// Whether a text is a word, followed by words with '=' between a key and a value.
 bool is_workload(std::string_view text) {
   Words words(text);
   std::string_view word;
@@ -53,7 +53,7 @@ bool is_workload(std::string_view text) {
   return true;
 }
 
-// A field that the query says twice; "" where there is none.
+// Returns a field that the query has twice; "" if there is no such field.
 std::string_view said_twice(std::string_view query) {
   Words words(query);
   for (std::string_view word; words.next(word);) {
@@ -70,7 +70,7 @@ bool runs_here(const kernels_context& context, const Function& function) {
              : context.rows[static_cast<std::size_t>(&function - table.functions)] != nullptr;
 }
 
-// Says what tunes the workload that the library does not have.
+// Reports how to tune the workload that the library does not have.
 kernels_status fail_untuned(kernels_context* context, const char* query, const Function* range) {
   char rows[64] = "";
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };

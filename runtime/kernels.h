@@ -1,12 +1,12 @@
-// The kernels of one library as functions: `lehr export --out DIR --name kernels` writes it, this header, and
-// below it a function for each workload. C11 and C++; no other header is needed.
+// The kernels of one library as functions. `lehr export --out DIR --name kernels` writes the library and this
+// header, with a function for each workload below. C11 and C++; no other header is needed.
 //
 //     kernels_context* context = kernels_create(2);          // threads
 //     kernels_gemm_m512_n512_k512(context, a, b, c);         // KERNELS_OK, or see kernels_message()
 //     kernels_destroy(context);
 //
-// A context serves one call at a time; threads that call at the same time have one each. Nothing here throws,
-// prints or reads the environment.
+// A context serves one call at a time. Threads that call at the same time need a context each. No function
+// here throws, prints or reads the environment.
 #pragma once
 
 #include <stddef.h>
@@ -18,68 +18,69 @@
 extern "C" {
 #endif
 
-/// The version of the structs and functions below. The library tells its own.
+/// The version of the structs and functions below. kernels_format() returns the library's.
 #define KERNELS_FORMAT 1
 KERNELS_API uint32_t kernels_format(void);
 
 typedef int32_t kernels_status;
 enum {
   KERNELS_OK = 0,
-  /// A null pointer, a misaligned one, a number of rows that has no kernel, memory that was packed by another
-  /// library.
+  /// A null pointer, a misaligned one, a number of rows without a kernel, or memory that another library has
+  /// packed.
   KERNELS_BAD_ARGUMENT = 1,
-  /// The library has no kernel for this that the processor, or the GPU, runs.
+  /// The library has no kernel for this call that the processor, or the GPU, can run.
   KERNELS_NO_KERNEL = 2,
   KERNELS_NO_MEMORY = 3,
-  /// A self-test: the kernel computes something else here than it is to compute.
+  /// A self-test failed: the kernel's results differ from the expected ones.
   KERNELS_WRONG_RESULT = 4,
-  /// CUDA's driver refused: the sentence has its name for the reason.
+  /// The CUDA driver returned an error; kernels_message() names it.
   KERNELS_DRIVER_ERROR = 5
 };
 
 typedef struct kernels_context kernels_context;
 
-/// The host's thread pool: calls work(context, i) for i in [0, workers), each once, on any threads, and
-/// returns when all have returned. It throws nothing through the library.
+/// The host's thread pool. It calls work(context, i) for i in [0, workers), each once, on any threads, and
+/// returns when all calls have returned. It must not throw through the library.
 typedef void (*kernels_parallel_for)(void* pool, uint32_t workers,
                                      void (*work)(void* context, uint32_t worker), void* context);
 
-/// Options of a new context. Zeros: one thread, everything that the processor has.
+/// Options of a new context. All zeros: one thread, with all features of the processor.
 typedef struct kernels_options {
-  uint32_t threads;  ///< 0 and 1: the calling thread alone; at most 4096
-  /// 1: the context is for a GPU: the context of CUDA that is current on the calling thread, which has to
-  /// outlive this one, or where none is the primary one of `cuda_device`, which is retained until the end.
+  uint32_t threads;  ///< 0 and 1: only the calling thread; at most 4096
+  /// 1: the context is for a GPU. It uses the CUDA context that is current on the calling thread, which must
+  /// outlive this one. If none is current, it retains the primary context of `cuda_device` until
+  /// kernels_destroy().
   uint32_t cuda;
   int32_t cuda_device;
-  /// 1: kernels_self_test() of all functions; there is no context where one fails.
+  /// 1: runs kernels_self_test() of all functions; no context is made if one fails.
   uint32_t self_test;
-  /// Names of processor features, separated by spaces, that kernels may use: fewer than the processor has. A
-  /// kernel needs all that its compiler was allowed (manifest.json has them). NULL: all that it has.
+  /// Names of processor features, separated by spaces, that kernels may use, to use fewer than the processor
+  /// has. A kernel needs all features that its compiler was allowed (manifest.json lists them). NULL: all.
   const char* features;
-  /// As kernels_use(); with it no threads are started. NULL: the context's own pool.
+  /// The same as kernels_use(); then no threads are started. NULL: the context's own pool.
   kernels_parallel_for parallel_for;
   void* pool;
 } kernels_options;
 
-/// Makes a context: chooses for each function the kernel for this processor and number of threads (the
-/// nearest number where none was tuned for it), or loads the kernels that this GPU runs. `interface` is
-/// KERNELS_INTERFACE. NULL with one sentence in `message` (which may be NULL; `message_bytes` of it) where
-/// the header is another library's, where nothing runs here, and where memory or threads are missing.
+/// Makes a context. For each function it chooses the kernel for this processor and number of threads (the
+/// nearest number if none was tuned for it), or it loads the kernels that the GPU can run. `interface` must
+/// be KERNELS_INTERFACE. Returns NULL with one sentence in `message` (at most `message_bytes`; it may be
+/// NULL) if the header belongs to another library, if no kernel runs here, or if memory or threads are
+/// missing.
 KERNELS_API kernels_context* kernels_create_for(uint64_t interface, const kernels_options* options,
                                                 char* message, size_t message_bytes);
-/// Returns KERNELS_INTERFACE of the header that came with the library.
+/// Returns KERNELS_INTERFACE of the header that belongs to the library.
 KERNELS_API uint64_t kernels_interface(void);
-/// Ends a context. NULL is allowed; no call may be running.
+/// Ends a context, which may be NULL. No call may be running.
 KERNELS_API void kernels_destroy(kernels_context* context);
-/// Returns one sentence about the last call that did not succeed; "" before there was one. Valid until the
-/// next.
+/// Returns one sentence about the last call that failed, or "" if none has. It is valid until the next call.
 KERNELS_API const char* kernels_message(const kernels_context* context);
-/// Gives the next calls to the host's threads; NULL: to the context's own pool, or to the calling thread
-/// where it has none.
+/// Runs the next calls on the host's threads. NULL: on the context's own pool, or on the calling thread if it
+/// has none.
 KERNELS_API void kernels_use(kernels_context* context, kernels_parallel_for parallel_for, void* pool);
-/// Puts the kernels of the next calls on this stream (CUstream, cudaStream_t) of the context's GPU; NULL: on
-/// the default stream, as a new context does. Calls of one context use the same workspaces: streams
-/// that may run at the same time need a context each.
+/// Puts the kernels of the next calls on this stream (CUstream, cudaStream_t) of the context's GPU. NULL: on
+/// the default stream, which a new context uses. Calls of one context share workspaces: streams that may run
+/// at the same time need a context each.
 KERNELS_API void kernels_stream(kernels_context* context, void* stream);
 
 enum { KERNELS_IN = 0, KERNELS_OUT = 1 };
@@ -91,72 +92,73 @@ typedef struct kernels_tensor {
   const char* name;  ///< "a", "b", "c", "bias", ...
   const char* type;  ///< "f32", "bf16", "u8", ...
   uint32_t role;     ///< KERNELS_IN, KERNELS_OUT
-  /// 1: it stays as it is from call to call; the argument is what kernels_pack() has made of it.
+  /// 1: the operand is constant between calls; the argument is memory that kernels_pack() has filled.
   uint32_t packed;
   uint32_t alignment;   ///< bytes
   uint32_t dimensions;  ///< outermost first
   uint64_t shape[KERNELS_MOST_DIMENSIONS];
   uint64_t strides[KERNELS_MOST_DIMENSIONS];  ///< in elements
   uint64_t bytes;
-  /// Bytes of a row in a tensor that has as many rows as a call says; `bytes` and `shape` are those of the
-  /// most rows. Else 0.
+  /// Bytes of one row, if calls give the number of rows; then `bytes` and `shape` are those of the most rows.
+  /// 0 if the number is fixed.
   uint64_t row_bytes;
 } kernels_tensor;
 
 typedef struct kernels_function {
-  const char* name;      ///< in C
-  const char* workload;  ///< canonical text, in the words of `lehr`
+  const char* name;      ///< its name in C
+  const char* workload;  ///< canonical text, as `lehr` writes it
   const kernels_tensor* tensors;
   uint32_t tensor_count;
   uint32_t target;  ///< KERNELS_CPU, KERNELS_CUDA
-  /// How many rows a call may have, where it says how many; 0: their number is fixed.
+  /// The least and the most rows of a call, if calls give their number; 0: it is fixed.
   uint64_t least_rows, most_rows;
 } kernels_function;
 
-/// Return all functions, whether they run here or not; `index` counts from 0. NULL behind the last one.
+/// Return the number of functions, and the function at `index`, from 0. Functions that do not run here are
+/// included. kernels_at() returns NULL after the last one.
 KERNELS_API uint32_t kernels_count(void);
 KERNELS_API const kernels_function* kernels_at(uint32_t index);
-/// Returns the context's function for a workload, as kernels_function::workload spells it: its operator, then
-/// fields in any order, as "gemm m=64 n=1000 k=512 epilogue=bias". A field may be left out that has the value
-/// which it has usually ("a=f32:row", "batch=1"). A number of rows, or a range of them ("m=16..64"), finds
-/// the function of a range that has it. NULL where there is none that runs here; kernels_message() says why,
-/// and how one is tuned.
+/// Returns the context's function for a workload, given as in kernels_function::workload: the operator, then
+/// fields in any order, such as "gemm m=64 n=1000 k=512 epilogue=bias". A field with its default value may be
+/// left out ("a=f32:row", "batch=1"). A number of rows, or a range of them ("m=16..64"), finds the function
+/// whose range includes it. Returns NULL if no such function runs here; kernels_message() then says why, and
+/// how to tune one.
 KERNELS_API const kernels_function* kernels_find(kernels_context* context, const char* workload);
 
-/// The tuned kernels that a context runs a function with.
+/// The tuned kernels that a context uses for a function.
 typedef struct kernels_row {
-  const char* kernel;     ///< the name of its code; of several that for the most rows
-  const char* device;     ///< that it was tuned on
+  const char* kernel;     ///< its name in the code; of several kernels the one for the most rows
+  const char* device;     ///< device that it was tuned on
   const char* arch;       ///< "avx512", "sm_90a", ...
-  uint32_t threads;       ///< that it was tuned with; 0: a GPU's
+  uint32_t threads;       ///< threads that it was tuned with; 0: a GPU's
   uint32_t cold;          ///< 1: tuned and timed with cold caches
-  double time_us;         ///< as it was timed; of the most rows, or those that were asked for
-  double max_error;       ///< largest distance from a result in double precision when it was measured
+  double time_us;         ///< measured microseconds, for the most rows or for the given number
+  double max_error;       ///< largest difference from a result in double precision when it was measured
   uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
-  uint32_t from_ptx;      ///< 1: compiled by the driver for this GPU, newer than the one it was tuned on
+  uint32_t from_ptx;  ///< 1: compiled by the driver for this GPU, which is newer than the one it was tuned on
 } kernels_row;
-/// Fills `row`; `rows`: of so many rows, as a call may have; 0 for the most or where their number is fixed.
+/// Fills `row` with the kernel for `rows` rows. 0 stands for the most rows, or for a fixed number.
 KERNELS_API kernels_status kernels_describe(kernels_context* context, const kernels_function* function,
                                             uint64_t rows, kernels_row* row);
 
-/// Calls a function by its row of the table: `arguments` in the order of its tensors, `rows` 0 where their
-/// number is fixed. Every output is written whole, whatever lay there before; outputs overlap nothing. For a
-/// GPU the addresses are the device's, and the call puts the kernel on the context's stream and returns:
-/// nothing is allocated, loaded or waited for, so that a stream in capture takes it.
+/// Calls a function. `arguments` are in the order of its tensors; `rows` is 0 if their number is fixed. Every
+/// output is written completely, whatever it held before; outputs must not overlap any other argument. For a
+/// GPU, the addresses are the device's, and the call only puts the kernel on the context's stream: it
+/// allocates, loads and waits for nothing, so a stream in capture can record it.
 KERNELS_API kernels_status kernels_call(kernels_context* context, const kernels_function* function,
                                         void* const* arguments, uint64_t rows);
-/// Returns the bytes of a packed operand; 0 where the function has none, and where none runs here.
+/// Returns the bytes of a packed operand; 0 if the function has none, or if no kernel of it runs here.
 KERNELS_API uint64_t kernels_pack_bytes(kernels_context* context, const kernels_function* function);
-/// Brings the operand that stays as it is (a filter, a constant B) into the form that the context's kernel
-/// reads, in memory of the caller, aligned to 64 bytes. It is whole: the operand itself is not needed any
-/// more. All contexts of the library that may use the same processor features take it, whatever their number
-/// of threads.
+/// Packs the constant operand (a filter, a constant B) into the form that the context's kernel reads, in the
+/// caller's memory, which must be aligned to 64 bytes. The operand itself is not needed afterwards. All
+/// contexts of the library that may use the same processor features accept the packed memory, whatever their
+/// number of threads.
 KERNELS_API kernels_status kernels_pack(kernels_context* context, const kernels_function* function,
                                         const void* operand, void* packed);
-/// Runs the function's kernels once, on the calling thread (what packs, on the context's), and memory of
-/// their own, with input that the library knows the output of, in double precision, at some places; of a NULL
-/// function all that run here. KERNELS_WRONG_RESULT where that is another one, or where an element is not
-/// written. KERNELS_OK, and nothing is run, where the library knows no output, and on a GPU.
+/// Tests a function: runs its kernels once, on the calling thread (packing runs on the context's threads), in
+/// memory of their own, on an input with known results. Compares some elements with results in double
+/// precision. A NULL function tests all that run here. Returns KERNELS_WRONG_RESULT if an element differs or
+/// is not written. Returns KERNELS_OK without running anything if no results are known, and on a GPU.
 KERNELS_API kernels_status kernels_self_test(kernels_context* context, const kernels_function* function);
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 namespace lehr::runtime {
 namespace {
 
-// Stands in an output behind its last row: what is computed of a NaN is one, too.
+// Byte after the last row of an output: a result computed from such a NaN is NaN, too.
 constexpr unsigned char kBehind = 0x5a;
 
 /// Memory for a call of one kernel, all of it NaN.
@@ -22,7 +22,7 @@ class TestMemory {
   TestMemory(const TestMemory&) = delete;
   TestMemory& operator=(const TestMemory&) = delete;
 
-  /// False where there is no memory.
+  /// Returns false if there is no memory.
   bool take(std::uint32_t number, std::uint64_t bytes) {
     if (bytes > std::uint64_t{1} << 62) return false;
     const std::size_t whole = (bytes + 64) / 64 * 64;
@@ -39,7 +39,7 @@ class TestMemory {
   void* pieces_[kMostParams + 1] = {};  ///< of each tensor; the last one is packed memory
 };
 
-// Elements in memory, whose lower bytes come first.
+// Stores an element in memory, low bytes first.
 void store(const TestedType& type, float value, unsigned char* to) {
   const auto whole = static_cast<std::int32_t>(type.is_integer ? value : 0);
   unsigned char bits[sizeof value];
@@ -63,7 +63,7 @@ double load(const TestedType& type, const unsigned char* from) {
   return type.bytes == 1 && type.least < 0 ? static_cast<std::int8_t>(whole) : whole;
 }
 
-/// One kernel's test: which tensors, and how many bytes of each are there and are tested.
+/// One kernel's test: its tensors, with the bytes of each that exist and that are tested.
 struct Tested {
   const Function& function;
   const Kernel& kernel;

@@ -1,4 +1,4 @@
-// Memory without exceptions and without the C++ library's code: what cannot be had is false or null.
+// Memory without exceptions and without the C++ library's code: a failed allocation is false or null.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,15 @@ class Array {
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
 
-  /// `size` values, those that are new all zero. False where there is no memory; then nothing has changed.
+  /// Makes it `size` values; new ones are zero. Returns false if there is no memory; then nothing has
+  /// changed.
   [[nodiscard]] bool resize(std::size_t size) {
     if (!reserve(size)) return false;
     for (std::size_t i = size_; i < size; ++i) data_[i] = T{};
     size_ = size;
     return true;
   }
-  /// Takes the last value away; there is one.
+  /// Removes the last value; there must be one.
   void shrink() { --size_; }
   [[nodiscard]] bool add(const T& value) {
     if (size_ == capacity_ && !reserve(size_ < 2 ? 4 : 2 * size_)) return false;
@@ -61,7 +62,7 @@ class Array {
   std::size_t capacity_ = 0;
 };
 
-/// The owner of one value, or of none where there was no memory.
+/// The owner of one value; empty if there was no memory.
 template <typename T>
 class Owner {
  public:
@@ -80,9 +81,9 @@ class Owner {
     return *this;
   }
 
-  /// Who calls it owns the value.
+  /// Gives the value to the caller.
   T* release() { return std::exchange(value_, nullptr); }
-  /// Ends the value that it has, and owns this one.
+  /// Ends its value, and owns this one.
   void reset(T* value) {
     if (value_ != nullptr) value_->~T();
     std::free(value_);

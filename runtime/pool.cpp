@@ -1,4 +1,4 @@
-// A caller, helpers, and a round that they run together.
+// A caller and helpers, and a round that they run together.
 #include "runtime/pool.h"
 
 #include <pthread.h>
@@ -10,8 +10,8 @@
 namespace lehr::runtime {
 namespace {
 
-// A helper looks for the next round so many times before it sleeps: kernels of one model follow each other
-// within microseconds, and waking a sleeper takes some 50 of them.
+// Number of times that a helper looks for the next round before it sleeps: kernels of one model follow each
+// other within microseconds, and waking a sleeper takes some 50 of them.
 constexpr int kLooks = 4000;
 
 void relax() {
@@ -27,25 +27,25 @@ void relax() {
 /// The helpers of one process, and the round that they run.
 struct Crew {
   const pid_t process = getpid();
-  Crew* before = nullptr;  ///< of the parent process, whose threads are not here
+  Crew* before = nullptr;  ///< of the parent process, whose threads do not exist here
 
-  // A round is begun under `mutex`, so that no helper misses it between its look and its sleep.
+  // A round begins under `mutex`, so that no helper misses it between its look and its sleep.
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
   std::atomic<std::uint32_t> round = 0;
   std::atomic<bool> busy = false;
   bool quit = false;
 
-  // Written before a round begins.
+  // These are written before a round begins.
   void (*work)(void*, std::uint32_t) = nullptr;
   void* context = nullptr;
   std::uint32_t workers = 0;
 
   std::atomic<std::uint32_t> next = 0;
-  std::atomic<std::uint32_t> at_work = 0;  ///< helpers that have not finished the round
+  std::atomic<std::uint32_t> at_work = 0;  ///< number of helpers that have not finished the round
   Array<pthread_t> helpers;
 
-  /// So many helpers, or as many as could be started. None where there is no memory.
+  /// Starts this many helpers, or as many as possible. Returns none if there is no memory.
   static Owner<Crew> start(std::uint32_t helpers) {
     Owner<Crew> crew = Owner<Crew>::make();
     if (!crew || !crew->helpers.resize(helpers)) return {};
@@ -69,7 +69,8 @@ struct Crew {
     begin_round();
     take_part();
     for (int looks = 1; at_work.load(std::memory_order_acquire) != 0; ++looks) {
-      // Now and then others run: with fewer processors than threads, the one waited for may be among them.
+      // Now and then others run: with fewer processors than threads, the one that is waited for may be among
+      // them.
       if (looks % 1024 == 0)
         sched_yield();
       else

@@ -10,11 +10,11 @@ namespace lehr::runtime {
 
 struct Crew;
 
-/// Most threads of one.
+/// Most threads of a pool.
 inline constexpr std::uint32_t kMostThreads = 4096;
 
-/// The caller and helpers, which sleep while there is no work. In a child process, which has none of its
-/// parent's threads, the first round starts helpers anew, as many as can be had.
+/// The caller and helpers, which sleep while there is no work. A child process has none of its parent's
+/// threads: there the first round starts new helpers, as many as possible.
 class Pool {
  public:
   Pool() = default;
@@ -22,14 +22,15 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Once, before the first round. Returns how many of `threads`, at least 1, there are; 0 without memory.
+  /// Starts the threads, once, before the first round. Returns how many of `threads` there are; 0 without
+  /// memory.
   std::uint32_t start(std::uint32_t threads);
-  /// Calls work(context, i) for i in [0, workers) and returns when all have returned. A second round at the
-  /// same time runs on its caller alone. `work` itself does not fork.
+  /// Calls work(context, i) for i in [0, workers) and returns when all calls have returned. A second round at
+  /// the same time runs on its caller alone. `work` must not fork.
   void run(std::uint32_t workers, void (*work)(void* context, std::uint32_t worker), void* context);
 
  private:
-  /// Returns the crew of this process; nullptr where there is no memory for it.
+  /// Returns the crew of this process; nullptr if there is no memory for it.
   Crew* crew_here();
 
   std::uint32_t helpers_ = 0;

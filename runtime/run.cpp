@@ -1,4 +1,4 @@
-// Calls of functions on the processor, and operands that are packed for them.
+// Calls functions on the processor, and packs operands for them.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -10,7 +10,7 @@
 namespace lehr::runtime {
 namespace {
 
-/// The beginning of packed memory: which library it is of, and which row it is for.
+/// The beginning of packed memory: the library and the row that it is for.
 struct Head {
   std::uint64_t content = 0;
   std::uint32_t function = 0;
@@ -26,12 +26,12 @@ std::uint32_t number_of(const Function& function) {
   return static_cast<std::uint32_t>(&function - library_table().functions);
 }
 
-/// One call's tasks, taken by whichever worker is free.
+/// A call's work items; whichever worker is free takes the next one.
 struct Round {
   Tasks tasks;
   void* const* params;
   unsigned char* scratch;
-  std::uint64_t scratch_bytes;  ///< of one worker, in whole lines
+  std::uint64_t scratch_bytes;  ///< per worker, in whole cache lines
   std::atomic<long> next;
 };
 
@@ -52,7 +52,7 @@ void take_tasks(void* context, std::uint32_t worker) {
               tensor.name, tensor.alignment);
 }
 
-// The row that memory was packed for; nullptr where it is none of this function's.
+// Returns the row that memory was packed for; nullptr if it is not one of this function's.
 const Row* packed_for(const Function& function, const void* packed) {
   Head head;
   std::memcpy(&head, packed, sizeof head);
@@ -72,7 +72,7 @@ const Row* packed_for(const Function& function, const void* packed) {
               function.shown.name, name, function.shown.name);
 }
 
-// The command names the range that would have them.
+// Reports a wrong number of rows. The command names a range that includes it.
 [[gnu::cold]] kernels_status fail_rows(kernels_context* context, const Function& function,
                                        std::uint64_t rows) {
   const kernels_function& shown = function.shown;
@@ -112,7 +112,7 @@ const Member& member_for(const Row& row, std::uint64_t rows) {
   return *member;
 }
 
-// The operand as it lies, and the pieces that are packed, behind the tensors.
+// Puts the unpacked operand and the packed pieces after the tensors.
 void place_packed(const Function& function, const Row& row, void* packed, void** params) {
   auto* const memory = static_cast<unsigned char*>(packed);
   const std::uint32_t tensor = function.packed;
@@ -123,7 +123,7 @@ void place_packed(const Function& function, const Row& row, void* packed, void**
     params[function.shown.tensor_count + i] = memory + at;
 }
 
-// As run_tasks(); most calls are one task, or of one thread.
+// Does what run_tasks() does; most calls have one work item, or one thread.
 inline void run(kernels_context& context, const Kernel& kernel, void* const* params) {
   if (kernel.tasks == 1 && kernel.steps == 1) {
     kernel.entry(params, context.scratch, 0);
@@ -169,7 +169,7 @@ void run_tasks(kernels_context& context, const Tasks& tasks, void* const* params
     context.parallel_for(context.pool, context.threads, &take_tasks, &round);
   else if (context.own_pool)
     context.own_pool->run(context.threads, &take_tasks, &round);
-  take_tasks(&round, 0);  // where fewer workers were called than were asked for
+  take_tasks(&round, 0);  // if fewer workers were called than asked for
 }
 
 bool reserve_scratch(kernels_context& context, const Kernel& kernel) {

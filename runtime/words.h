@@ -1,4 +1,4 @@
-// Words of a text, separated by spaces.
+// Iterates over words of a text, separated by spaces.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace lehr::runtime {
 class Words {
  public:
   explicit Words(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
-  /// False behind the last one.
+  /// Returns false after the last word.
   bool next(std::string_view& word) {
     while (at_ != end_ && *at_ == ' ') ++at_;
     const char* const begin = at_;
@@ -24,7 +24,7 @@ class Words {
   const char* end_;
 };
 
-/// "m" of "m=64"; the whole of a word without '='.
+/// Returns "m" of "m=64"; the whole of a word without '='.
 inline std::string_view field_of(std::string_view word) {
   for (std::size_t i = 0; i < word.size(); ++i)
     if (word[i] == '=') return {word.data(), i};
@@ -45,7 +45,7 @@ inline bool has_field(std::string_view text, std::string_view wanted) {
   return false;
 }
 
-/// The whole number from 1 to 10^12 - 1 that these digits are; else 0.
+/// Returns the integer from 1 to 10^12 - 1 that these digits are; else 0.
 inline std::uint64_t whole_number(std::string_view digits) {
   std::uint64_t value = 0;
   if (digits.empty() || digits.size() > 12) return 0;
@@ -56,12 +56,12 @@ inline std::uint64_t whole_number(std::string_view digits) {
   return value;
 }
 
-/// What a text is without its first characters, of which it has so many.
+/// Returns a text without its first characters, of which it must have this many.
 inline std::string_view behind(std::string_view text, std::size_t characters) {
   return {text.data() + characters, text.size() - characters};
 }
 
-/// What a text says behind a field's '='; "" where it does not have the field.
+/// Returns the text after a field's '='; "" if the text does not have the field.
 inline std::string_view said_of(std::string_view text, std::string_view field) {
   Words words(text);
   for (std::string_view word; words.next(word);)
@@ -69,12 +69,12 @@ inline std::string_view said_of(std::string_view text, std::string_view field) {
   return {};
 }
 
-/// The value that a text has for a field, where it is a whole number from 1 to 10^12 - 1; else 0.
+/// Returns a field's value if it is an integer from 1 to 10^12 - 1; else 0.
 inline std::uint64_t value_of(std::string_view text, std::string_view field) {
   return whole_number(said_of(text, field));
 }
 
-/// The range that a text has for a field: "16..2048", or "..64", which begins at 1. False where it has none.
+/// Reads a field's range: "16..2048", or "..64", which begins at 1. Returns false if it has none.
 inline bool range_of(std::string_view text, std::string_view field, std::uint64_t& least,
                      std::uint64_t& most) {
   const std::string_view said = said_of(text, field);

@@ -1,4 +1,4 @@
-// Every clock of a run: what was asked for, what is spent on what, what is kept for the end.
+// Every clock of a run: the limit, the time spent on each purpose, the time kept for the end.
 #pragma once
 
 #include <functional>
@@ -10,84 +10,86 @@
 
 namespace lehr {
 
-/// Seconds of the steady clock.
+/// Returns seconds of the steady clock.
 double steady_now_s();
 
-/// Wall seconds. total = setup + search + compile + run, and the sum of the parts.
+/// Wall seconds. total = setup + search + compile + run = sum of the parts.
 struct Elapsed {
   double total_s = 0;
-  double setup_s = 0;    ///< opening the device, inputs and the expected output
-  double search_s = 0;   ///< the tuner's own share: sampling, features, model, database, probes of the roofs
-  double compile_s = 0;  ///< waiting for the compiler, also for the finals, with the device idle
+  double setup_s = 0;    ///< opening the device, computing inputs and the expected output
+  double search_s = 0;   ///< the tuner's own work: sampling, features, model, database, probes of the roofs
+  double compile_s = 0;  ///< waiting for the compiler with the device idle, also for the finals
   double run_s = 0;      ///< checking and timing, the finals included
 
-  /// What went on, one thing at a time.
+  /// The same time by phase, one phase at a time.
   struct Parts {
     double setup_s = 0;      ///< as above
-    double hints_s = 0;      ///< reading and learning what other tasks of the log tell
+    double hints_s = 0;      ///< reading and learning from other tasks of the log
     double proposals_s = 0;  ///< the rest of the search's own share
-    double compile_s = 0;    ///< waiting for the compiler, but for the finals
-    double trials_s = 0;     ///< checking and timing, but for the finals
-    double finals_s = 0;     ///< contest, libraries, proofs, and what is compiled for them
+    double compile_s = 0;    ///< waiting for the compiler, except for the finals
+    double trials_s = 0;     ///< checking and timing, except for the finals
+    double finals_s = 0;     ///< contest, libraries, proofs, and compiling for them
   } parts = {};
 };
 
-/// What time goes to beside trials.
+/// Purposes that time is spent on besides trials.
 enum class Purpose {
-  kSetup,    ///< the device, and inputs each time that they are put in place
+  kSetup,    ///< the device, and putting inputs in place each time
   kHints,    ///< Elapsed::Parts::hints_s
-  kDefault,  ///< the first default: compiled, checked, timed
+  kDefault,  ///< the first default: compiling, checking and timing it
 };
 
-/// A time that was asked for. It begins when it is made; pauses do not count.
+/// A time limit with its clock. It begins when it is constructed; pauses do not count.
 class Budget {
  public:
-  /// Monotonic seconds.
+  /// A clock that returns monotonic seconds.
   using Now = std::function<double()>;
 
-  /// `limit_s` 0: no limit. `before_s` of it were spent before. `now_s` empty: steady_now_s(). Borrows what
-  /// follows: a time of which it is a part, and the measurer, whose work is counted between the pauses.
+  /// `limit_s` 0: no limit. `before_s` of it were spent before the run. An empty `now_s` is steady_now_s().
+  /// Borrows `shared`, the budget that this one is a part of, and `measurer`, whose work is counted between
+  /// the pauses.
   explicit Budget(double limit_s = 0, double before_s = 0, Now now_s = {}, const Budget* shared = nullptr,
                   const Measurer* measurer = nullptr);
 
   bool limited() const { return limit_s_ > 0; }
   double limit_s() const { return limit_s_; }
-  /// Another limit from now on, above 0.
+  /// Replaces the limit by another one, above 0.
   void limit(double seconds) { limit_s_ = seconds; }
   double elapsed_s() const;
-  /// Until a share of the limit is spent; negative behind it, kNoLimitS without one.
+  /// Returns the seconds until a share of the limit is spent. Negative after that; kNoLimitS without a limit.
   double left_s(double share = 1) const;
-  /// So much is kept for what comes last.
+  /// Keeps this many seconds for the end of the run.
   void keep(double seconds) { kept_s_ = seconds; }
-  /// Keeps a share, or what is needed where that is more, but half of `whole_s` at most.
+  /// Keeps a share, or the seconds that are needed if these are more, but at most half of `whole_s`.
   void keep_for_finals(double share_s, double needed_s, double whole_s);
   double kept_s() const { return kept_s_; }
-  /// Until what is kept is due, and until the end; of the time that it is a part of, too.
+  /// Returns the seconds until the kept time is due, and until the end. Both respect the shared budget, too.
   TimeLeft left() const;
 
-  /// Time since `from_s` of elapsed_s() went to that.
+  /// Books the time since `from_s`, a value of elapsed_s(), on a purpose.
   void spend(Purpose purpose, double from_s);
   double spent_s(Purpose purpose) const;
-  /// Mean seconds of so many trials, with all that they take; 0: not known yet.
+  /// Returns the mean seconds of a trial, all its costs included, given how many there were; 0: not known
+  /// yet.
   double per_trial_s(int trials) const;
-  /// Whether inputs are in place: once set-up was spent, until the next pause.
+  /// Whether inputs are in place: from the end of set-up until the next pause.
   bool set_up() const { return set_up_; }
-  /// Seconds to put inputs in place: 0 if they are.
+  /// Returns the seconds for putting inputs in place; 0 if they are.
   double inputs_s() const { return set_up_ ? 0 : inputs_s_; }
-  /// What the measurer has spent.
+  /// Returns the time that the measurer has spent for this run.
   Spent spent() const;
-  /// Mean seconds of a compilation so far.
+  /// Returns the mean seconds of a compilation so far.
   double compile_s() const;
 
   void pause();
   void resume();
   bool paused() const { return !running_since_s_; }
 
-  /// The search is over. The finals may take `seconds`, or without them what was kept.
+  /// Ends the search. The finals may take `seconds`, or, if nullopt, the time that was kept.
   void begin_finals(std::optional<double> seconds);
-  /// Until they are due, and until more would be too much.
+  /// Returns the seconds until the finals are due, and until the hard limit.
   TimeLeft finals_left() const;
-  /// Where the time went; the finals have begun.
+  /// Returns how the time was spent. begin_finals() must have been called.
   Elapsed elapsed() const;
 
  private:
@@ -100,11 +102,11 @@ class Budget {
   double kept_s_ = 0;
   std::map<Purpose, double> spent_s_;
   bool set_up_ = false;
-  double inputs_s_ = 0;                    // the last time
-  Spent measured_before_, measured_here_;  // by all until this turn; by this run in earlier turns
+  double inputs_s_ = 0;                    // seconds that putting inputs in place took last time
+  Spent measured_before_, measured_here_;  // by all runs until this turn; by this run in earlier turns
   double finals_from_s_ = 0;
   std::optional<double> finals_until_s_;
-  Elapsed search_;  // as elapsed() when the finals began
+  Elapsed search_;  // elapsed() when the finals began
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// What `lehr tune --json` prints, field by field with what each is: docs/json.md is made of it (tests/api).
+// The fields of `lehr tune --json`, each with its description: docs/json.md is made from them (tests/api).
 // Unknown numbers and texts are null.
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace lehr {
 
-/// Counts by the names of what is counted.
+/// Replaces the kinds of failures by their names.
 inline std::map<std::string, int> by_name(const std::map<FailureKind, int>& failed) {
   std::map<std::string, int> named;
   for (const auto& [kind, count] : failed) named[std::string(name_of(kind))] = count;
   return named;
 }
 
-/// A trial that stands for a task, with its time there.
+/// A task's trial with its time in that task.
 struct TrialDocument {
   Time time;
   double flops = 0;
@@ -95,7 +95,7 @@ void describe(auto& field, const Peaks& peaks) {
   field("gbytes_per_s", Known{peaks.gbytes_per_s}, "");
 }
 
-/// Which task, on what, and how it was searched: of one size as of a range.
+/// Describes the task, its device and its search, for one size as for a range.
 void describe_task(auto& field, const auto& s) {
   field("workload", s.workload, "its canonical text, as `lehr show` and other commands take it");
   field("device", s.device, "its name");
@@ -116,7 +116,7 @@ void describe_trials(auto& field, const auto& s) {
   field("failed", by_name(s.failed), "of these, for each kind of failure");
 }
 
-/// How much faster the best one is than the default and the libraries.
+/// Describes how much faster the best kernel is than the default and the libraries.
 void describe_verdict(auto& field, const Summary& s) {
   const Verdict& verdict = s.verdict;
   const auto fastest = [&](auto& f) {
@@ -188,7 +188,7 @@ void describe(auto& field, const Summary& s) {
   field("resume", Known{s.resume_text}, "what was reused and where hints come from");
 }
 
-/// What a set loses at these sizes.
+/// Describes the losses of a set at these sizes.
 template <typename Size>
 auto losses_document(const std::vector<Size>& sizes) {
   const auto fields = [count = sizes.size(), losses = losses_of(sizes)](auto& f) {
@@ -274,7 +274,7 @@ void describe(auto& field, const NetworkDocument& told) {
   field("database", told.database, "the log's file");
 }
 
-/// What is believed where nothing is measured.
+/// The belief about a task without any measurement.
 struct UntunedDocument {
   const Untuned& found;
   const Task& task;

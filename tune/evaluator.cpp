@@ -1,4 +1,4 @@
-// The way of picks through emitter, measurer and database.
+// Takes picks through emitter, measurer and database.
 #include "tune/evaluator.h"
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace lehr {
 namespace {
 
-/// Leaves Measurer::measure through the session's own callback; deliberately no std::exception, which a
-/// measurer might take for a fault of a candidate.
+/// Leaves Measurer::measure() through the session's own callback. It deliberately is not a std::exception,
+/// which a measurer might take for a candidate's fault.
 struct Abandoned {};
 
-/// What is being measured.
+/// A pick that is being measured.
 struct Given {
   Proposal pick;
-  std::uint64_t hash = 0;  ///< of its source
+  std::uint64_t hash = 0;  ///< hash of its source
   std::vector<Proposal> twins;
 };
 
@@ -62,7 +62,7 @@ void Evaluator::measure(const NextPick& next, const std::function<void(std::size
     }
   };
   const auto done = [&](std::size_t, const Outcome& outcome) {
-    // What was cut off by the user, or by the end of the time, is as if it had never been begun.
+    // A trial that the user or the end of the time cut off leaves no trace, as if it had never begun.
     const auto* failure = std::get_if<Failure>(&outcome);
     if (failure != nullptr && failure->kind == FailureKind::kInterrupted && abandon()) throw Abandoned{};
     const Given one = std::move(given.front());
@@ -75,7 +75,7 @@ void Evaluator::measure(const NextPick& next, const std::function<void(std::size
   try {
     measurer_->measure(next_source, done, left);
   } catch (const Abandoned&) {
-    // What is known is recorded; the rest was never measured.
+    // The known outcomes are recorded; the others were never measured.
   }
 }
 

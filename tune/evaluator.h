@@ -1,4 +1,4 @@
-// Picks in, trials out: emits, measures, and appends each outcome to the database as soon as it is known.
+// Measures picks: emits each, measures it, and appends its outcome to the database as soon as it is known.
 #pragma once
 
 #include <functional>
@@ -20,49 +20,50 @@ namespace lehr {
 
 class Evaluator {
  public:
-  /// Why a time cannot be that of the config's kernel, a clause; "" where it can. A trial with such a time
-  /// has failed.
+  /// Explains in a clause why a time cannot be that of the config's kernel; returns "" if it can. A trial
+  /// with an implausible time has failed.
   using WhyImplausible = std::function<std::string(const Point&, double time_us)>;
 
-  /// Borrows everything. `row` is what the session's rows have in common; `on_trial(trial, is_new_best)` is
-  /// called after the trial is stored.
+  /// Borrows everything. `row` has the columns that all rows of the session share. `on_trial(trial,
+  /// is_new_best)` is called after the trial is stored.
   Evaluator(const Candidates& candidates, Measurer& measurer, Database& database, Record row, Trials& trials,
             WhyImplausible why_implausible, std::function<void(const Trial&, bool)> on_trial);
 
-  /// A pick to measure, or nullopt: there is none now.
+  /// Returns the next pick to measure; nullopt: there is no pick now.
   using NextPick = std::function<std::optional<Proposal>()>;
 
-  /// Measures what `next` gives until it gives nothing. It is asked as Measurer::measure() asks for sources,
-  /// and once more for each pick that costs nothing: one that cannot be emitted has failed, and one whose
-  /// source is equal to one that this session measures or has measured takes over its outcome. `known(at)` is
-  /// told the position in trials.all() of each new trial, before the next pick is asked for. Asks `abandon`
-  /// before each pick and after each trial, and gives up the rest when it says so.
+  /// Measures the picks that `next` gives until it gives none. `next` is called as Measurer::measure() asks
+  /// for sources, and once more for each pick that costs nothing. A pick that cannot be emitted has failed. A
+  /// pick whose source equals one of this session takes over that outcome. `known(at)` gets the position in
+  /// trials.all() of each new trial before the next pick is asked for. `abandon` is called before each pick
+  /// and after each trial; if it returns true, the rest is given up.
   void measure(const NextPick& next, const std::function<void(std::size_t)>& known,
                const std::function<bool()>& abandon, TimeLeft left = {});
-  /// The same of picks that are known beforehand: what `known` would have been told.
+  /// Measures picks that are known beforehand. Returns the positions that `known` would get.
   std::vector<std::size_t> measure(std::span<const Proposal> picks, const std::function<bool()>& abandon,
                                    TimeLeft left = {});
 
-  /// The source of a config that was measured with success. CHECKs that it can be emitted.
+  /// Returns the source of a config that was measured with success. CHECKs that it can be emitted.
   Source source_of(const Point& point) const;
 
-  /// From now on candidates are timed beside another reference kernel.
+  /// Begins a new reference kernel: later candidates are timed beside it.
   void begin_reference() { beside_.clear(); }
 
   const std::string& first_failure() const { return first_failure_; }
 
-  /// What earlier runs lost to each config. A row of this session that makes it two says that the config is
-  /// quarantined.
+  /// Takes over how many workers each config has killed in earlier runs. A row of this session that raises a
+  /// config's count to two says that it is quarantined.
   void remember(Deaths deaths) { deaths_ = std::move(deaths); }
   /// Whether `point` must not be run again.
   bool quarantined(const Point& point) const;
-  /// A finalist failed in the finals: that is a row of its own, and takes the place of its timing.
+  /// Records the failure of a finalist in the finals. It gets a row of its own, and replaces the config's
+  /// timing.
   void record_failure(const Point& point, const Failure& failure);
 
  private:
   std::size_t record(const Proposal& pick, std::uint64_t source_hash, Outcome outcome);
   std::size_t record_twin(const Proposal& pick, std::size_t of);
-  /// Whether it is the fastest of all that is known.
+  /// Whether the trial is the fastest of all that are known.
   bool is_best(std::size_t at) const { return trials_->best() == &trials_->all()[at]; }
 
   const Candidates* candidates_;
@@ -73,8 +74,9 @@ class Evaluator {
   WhyImplausible why_implausible_;
   std::function<void(const Trial&, bool)> on_trial_;
   std::unordered_map<std::uint64_t, std::size_t>
-      by_source_;                    // hash of a measured source -> position of its trial
-  std::vector<std::size_t> beside_;  ///< trials timed beside the reference kernel of now, its own first
+      by_source_;  // hash of a measured source -> position of its trial
+  /// Positions of the trials timed beside the current reference kernel, its own first.
+  std::vector<std::size_t> beside_;
   Deaths deaths_;
   std::string first_failure_;
 };

@@ -1,4 +1,4 @@
-// What a session reports while it runs. Values for whoever shows them; nothing in tune/ prints.
+// Events of a session while it runs. They are values for whoever shows them; nothing in tune/ prints.
 #pragma once
 
 #include <functional>
@@ -17,38 +17,38 @@ enum class EventKind {
   kResumed,  ///< `note` says what earlier runs contributed
   kTrial,    ///< one candidate is known; `note` is its failure's first line, else ""
   kNewBest,  ///< as kTrial, and it is the fastest so far; `note` is its config
-  kFitted,   ///< the cost model was fitted anew
+  kFitted,   ///< the cost model was fitted again
   kFinals,   ///< the finalists are about to be timed against each other
 };
 
-/// Of several tasks that share their time (many_tasks.h).
+/// Progress of several tasks that share their time (many_tasks.h).
 struct SharedProgress {
-  int tasks = 0, known = 0;  ///< all; those with a time
-  double best_us = 0;        ///< sum over those with a time, each as often as it occurs
-  double default_us = 0;     ///< the same of their defaults
-  int measured = 0;          ///< trials of all
+  int tasks = 0, known = 0;  ///< number of tasks; number of those that have a time
+  double best_us = 0;        ///< sum over the tasks that have a time, each times its occurrences
+  double default_us = 0;     ///< the same sum of their defaults
+  int measured = 0;          ///< trials of all tasks
 };
 
 struct Event {
   EventKind kind = EventKind::kTrial;
   std::string note;
   double elapsed_s = 0;
-  std::optional<double> eta_s;  ///< until the end of the task; nullopt: not known yet
+  std::optional<double> eta_s;  ///< seconds until the end of the task; nullopt: not known yet
   int measured = 0;             ///< trials of this session, failures included
-  int trial_limit = 0;          ///< 0: none
+  int trial_limit = 0;          ///< 0: no limit
   std::map<FailureKind, int> failed;
   double trials_per_s = 0;
   double default_us = 0;  ///< 0: not timed yet
-  Time best;              ///< us 0: nothing timed yet
+  Time best;              ///< us 0: nothing is timed yet
   double best_gflops = 0;
-  /// `elapsed_s`, `eta_s` and the rate are then of all tasks.
+  /// Set if several tasks share their time. Then `elapsed_s`, `eta_s` and the rate are of all tasks.
   std::optional<SharedProgress> shared = std::nullopt;
 };
 
 using EventSink = std::function<void(const Event&)>;
 
-/// `sink` until it throws: that ends here, and neither this nor a copy of it is called again. What is shown
-/// must not harm what is measured.
+/// Returns `sink` with its exceptions caught: after the first one, neither this function nor a copy of it
+/// calls the sink again. A failure to show something must not harm the measurement.
 template <typename Shown>
 std::function<void(const Shown&)> harmless(std::function<void(const Shown&)> sink) {
   return [sink = std::make_shared<std::function<void(const Shown&)>>(std::move(sink))](const Shown& shown) {

@@ -9,19 +9,19 @@ namespace lehr {
 namespace {
 
 constexpr double kLeastGain = 0.01;
-/// Waking the worker for a turn, and stopping it (1.6 ms on 2 CPUs of a Xeon at 2.8 GHz).
+/// Seconds for waking the worker for a turn and stopping it (1.6 ms on 2 CPUs of a Xeon at 2.8 GHz).
 constexpr double kTurnOverheadS = 1.6e-3;
 /// The contest's share of the wanted time. The rest is for proofs with many calls.
 constexpr double kContestShare = 0.8;
-/// The share of a contest that the finalists' first stages get. The default, the libraries and the last
-/// rounds have the rest.
+/// The finalists' share of a contest for their first stages. The default, the libraries and the last rounds
+/// have the rest.
 constexpr double kStagesShare = 0.6;
-/// The share of a proof's seconds that is spent on other inputs.
+/// The share of a proof's seconds that goes to other inputs.
 constexpr double kOtherShare = 0.25;
-/// A library that has no more time than this for its search makes none that is worth the name.
+/// Seconds. A library that has less time than this does not search at all.
 constexpr double kLeastSearchS = 0.01;
 
-/// A turn: a call to warm up, then a block of one call at least.
+/// Returns the seconds of a turn: one call to warm up, then a block of at least one call.
 double turn_s(const FinalistCost& cost, const ContestOptions& contest) {
   return cost.call_s + std::max(cost.call_s, contest.block_us * 1e-6) + kTurnOverheadS;
 }
@@ -30,24 +30,25 @@ double least_proof_s(const FinalistCost& cost) {
   return 2 * kLeastProofs * cost.check_s;
 }
 
-/// The costs of a contest with so many finalists and libraries.
+/// The costs of a contest with this many finalists and libraries.
 class ContestCosts {
  public:
   ContestCosts(const FinalsCosts& costs, const ContestOptions& contest) : costs_(costs), contest_(contest) {}
 
-  /// To load all, and for kLeastRounds rounds.
+  /// Returns the seconds for loading all kernels and for kLeastRounds rounds.
   double least_s(std::size_t finalists, int libraries, bool challengers) const {
     double seconds = costs_.the_default ? least_of(*costs_.the_default) : 0;
     for (std::size_t i = 0; i < finalists; ++i) seconds += least_of(costs_.finalists[i]);
     if (challengers) seconds += costs_.challengers * (costs_.challenger_s + least_of(typical()));
     return seconds + libraries * library_s();
   }
-  /// To start one, to choose an algorithm and to time it as the fastest one is timed.
+  /// Returns the seconds for starting a library, choosing an algorithm, and timing it as the fastest one is
+  /// timed.
   double library_s() const {
     constexpr int kChecks = 2;
     return costs_.library_s + kChecks * typical().check_s + 2 * kLeastRounds * turn_s(typical(), contest_);
   }
-  /// Seconds that a finalist takes in all rounds of the first stage and half of the second.
+  /// Returns the seconds of a finalist for all rounds of the first stage and half of the second.
   double stages_s(std::size_t finalist) const {
     const FinalistCost& cost = costs_.finalists[finalist];
     return costs_.compile_s + cost.load_s + cost.check_s +
@@ -59,7 +60,7 @@ class ContestCosts {
     return costs_.compile_s + cost.load_s + cost.check_s + kLeastRounds * turn_s(cost, contest_);
   }
 
-  /// Stands for sides whose cost is not known.
+  /// Returns the cost that stands for a kernel whose own is not known.
   FinalistCost typical() const {
     return !costs_.finalists.empty() ? costs_.finalists[0] : costs_.the_default.value_or(FinalistCost());
   }
@@ -68,7 +69,7 @@ class ContestCosts {
   const ContestOptions& contest_;
 };
 
-/// As many as have time for their stages, the contest's last ones in any case.
+/// Returns how many finalists have time for their stages: at least as many as the contest's last stage has.
 std::size_t wanted_finalists(const FinalsCosts& costs, const ContestCosts& each, double seconds,
                              const ContestOptions& contest) {
   std::size_t count = 0;
@@ -92,7 +93,7 @@ Proofs proofs_of(const FinalsCosts& costs) {
     proofs.default_s += costs.inputs.both_s();
     return proofs;
   }
-  // The contest may find that the second one is the fastest.
+  // The contest may show that the second finalist is the fastest.
   for (std::size_t i = 0; i < std::min<std::size_t>(2, costs.finalists.size()); ++i)
     proofs.leader_s = std::max(proofs.leader_s, least_proof_s(costs.finalists[i]));
   proofs.leader_s += costs.inputs.both_s();
@@ -157,7 +158,7 @@ std::optional<FinalsPlan> plan_finals(const FinalsCosts& costs, TimeLeft left,
   if (left.most_s >= kNoLimitS) return plan;
   plan.contest.most_s = contest_s;
   plan.contest.last_s = most_s;
-  // Behind that the rounds need the time. A library that was begun takes as long as it takes.
+  // The remaining time belongs to the rounds. A library that was begun is not interrupted.
   plan.contest.libraries_s =
       libraries > 0 ? contest_s - each.least_s(plan.finalists, 0, plan.challengers) : 0;
   if (libraries > 0) plan.search_s = std::max(kLeastSearchS, (contest_s - least_now_s) / 2 / libraries);
@@ -190,9 +191,9 @@ std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Input
   if (leader == nullptr) return std::nullopt;
   const bool other = in_place == Inputs::kOther;
   const double back_s = swaps.prepared_s, there_s = other ? 0 : swaps.other_s;
-  double begun_s = 0;  // to prove on their own inputs those that are half proven
-  double due_s = 0;    // what the leader and the default lack takes at the least ...
-  double share = 0;    // ... and the shares that they have in the rest
+  double begun_s = 0;  // seconds for proving half-proven contenders on their own inputs
+  double due_s = 0;    // least seconds that the leader and the default still need
+  double share = 0;    // the sum of their shares in the rest
   for (const Contender& each : contenders) {
     if (each.proof == ProofState::kHalf) begun_s += kLeastProofs * each.check_s;
     if (&each != leader && !each.is_default) continue;
@@ -222,7 +223,7 @@ std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Input
       return each.proof == ProofState::kNone &&
              there_s + back_s + 2 * kLeastProofs * each.check_s + begun_s <= seconds;
     };
-    // Nobody is told in the leader's place.
+    // No other contender can win in the leader's place.
     if (leader->proof == ProofState::kNone && !fits(*leader, left.most_s)) return own_inputs();
     if (leader->proof == ProofState::kNone) return step(*leader, Inputs::kOther);
     for (const Contender& each : contenders)
@@ -283,7 +284,7 @@ Verdict verdict_of(const std::vector<ContestEntry>& entries, std::size_t sources
 
 bool beats(const Timing& candidate, const Timing& default_timing) {
   if (candidate.time_us <= 0 || default_timing.time_us < candidate.time_us * (1 + kLeastGain)) return false;
-  // The reference was timed before, between and behind its two windows.
+  // The reference was timed before, between and after its two windows.
   if (candidate.confirmed && candidate.reference_us > 0) return true;
   return interval_of(candidate).high < interval_of(default_timing).low;
 }

@@ -5,10 +5,10 @@
 namespace lehr {
 namespace {
 
-/// What a task of which nothing ran counts for, in microseconds.
+/// Microseconds that stand for the time of a task of which nothing ran.
 constexpr double kNothingRanUs = 1e6;
 
-/// What the next turn is expected to save.
+/// Returns the microseconds that the next turn is expected to save.
 double next_gain_us(const TaskState& task) {
   return task.occurrences * (task.best_us > 0 ? task.best_us * task.curve.next_gain() : kNothingRanUs);
 }

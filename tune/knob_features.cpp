@@ -13,18 +13,18 @@
 namespace lehr {
 namespace {
 
-// log2(1 + |x|) with the sign of x: knobs may be 0, and -1 is common for "off".
+// Returns log2(1 + |x|) with the sign of x. Knobs may be 0, and -1 is common for "off".
 float log_of(std::int64_t value) {
   const double log = std::log2(1 + std::fabs(static_cast<double>(value)));
   return static_cast<float>(value < 0 ? -log : log);
 }
 
-// Positive powers of two, 0 and 1: for these an alignment says what the value says.
+// True for positive powers of two, 0 and 1: for these an alignment says nothing that the value does not.
 bool power_of_two(std::int64_t value) {
   return value == 0 || is_power_of_two(value);
 }
 
-// 0 is as aligned as can be.
+// Returns log2 of the alignment. 0 counts as aligned to any power.
 float alignment_of(std::int64_t value) {
   return value == 0 ? 62.0f : static_cast<float>(std::countr_zero(static_cast<std::uint64_t>(value)));
 }
@@ -81,10 +81,13 @@ void KnobFeatures::fill(std::size_t number, const Members& values, std::span<flo
   for (std::size_t i = 0; i < family.columns.size(); ++i) {
     const auto [knob, other, form] = family.columns[i];
     const std::int64_t value = value_of(knob);
-    row[family.first + i] = form == Form::kProduct     ? log_of(value) + log_of(value_of(other))
-                            : form == Form::kQuotient  ? log_of(value) - log_of(value_of(other))
-                            : form == Form::kAlignment ? alignment_of(value)
-                                                       : static_cast<float>(value);
+    float& column = row[family.first + i];
+    if (form == Form::kProduct)
+      column = log_of(value) + log_of(value_of(other));
+    else if (form == Form::kQuotient)
+      column = log_of(value) - log_of(value_of(other));
+    else
+      column = form == Form::kAlignment ? alignment_of(value) : static_cast<float>(value);
   }
 }
 

@@ -1,5 +1,5 @@
-// Feature rows from the knobs alone, where there is no kernel to look at: recorded tables of other programs,
-// and AutoTVM's features.
+// Feature rows from the knobs alone, for tasks without a kernel to look at: recorded tables of other
+// programs, and AutoTVM's features.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,33 @@
 namespace lehr {
 
 enum class KnobColumns {
-  kRaw,  ///< the values as they are: AutoTVM's feature_type='knob'
-  /// Values, the largest power of two that divides them where they are not all powers of two, and the
-  /// products and quotients of each two knobs of more than two values: what a schedule costs hangs on sizes
-  /// (threads, work per thread, bytes shared) that are such products, and a tree finds none by itself.
+  kRaw,  ///< the values themselves: AutoTVM's feature_type='knob'
+  /// The values; the largest power of two that divides them, unless all are powers of two; and the products
+  /// and quotients of each pair of knobs that have more than two values. The cost of a schedule depends on
+  /// sizes (threads, work per thread, bytes shared) that are such products, and a tree does not find products
+  /// itself.
   kWithPairs,
 };
 
-/// The columns of one space: which family a config is of (where there are several), then for each family its
-/// columns, 0 in the rows of other families.
+/// The columns of one space: the config's family (if there are several), then the columns of each family. A
+/// row has 0 in the columns of other families.
 class KnobFeatures {
  public:
   /// Borrows `space`.
   KnobFeatures(const Space& space, KnobColumns columns);
 
-  /// "MWG", "alignment MWG", "MWG * NWG", "MWG / NWG", ...; with the family in front where there are several.
+  /// Returns "MWG", "alignment MWG", "MWG * NWG", "MWG / NWG", ...; the family comes first if there are
+  /// several.
   const std::vector<std::string>& names() const { return names_; }
   RowOf rows() const;
-  /// The same of a config whose values need not be of the space, as one of another table. CHECKs that family
-  /// and knobs are.
+  /// Fills the row of a config whose values need not be in the space, such as one of another table. CHECKs
+  /// that the family and the knobs are.
   void row_of(const Config& config, std::span<float> row) const;
 
  private:
   enum class Form { kValue, kAlignment, kProduct, kQuotient };
   struct Column {
-    std::size_t knob, other;  // the second of a pair
+    std::size_t knob, other;  // the second knob of a pair
     Form form;
   };
   struct Family {

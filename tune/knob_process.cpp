@@ -14,15 +14,15 @@ namespace {
 constexpr std::size_t kParents = 8;   // best measured configs whose neighbours are candidates
 constexpr std::size_t kDraws = 1000;  // random candidates
 constexpr std::size_t kMostPool = 4096;
-// Each pick climbs from so many of the best candidates to their neighbours, so often.
+// Number of the best candidates that each pick climbs from to their neighbours, and how often.
 constexpr std::size_t kClimbers = 4;
 constexpr int kClimbs = 3;
-// Of so many of the best candidates the chance to be valid is asked.
+// Number of the best candidates whose chance to be valid is asked.
 constexpr std::size_t kAsked = 32;
-// Puts what is known behind all that is not.
+// Orders known candidates after all that are not known.
 constexpr double kLast = 1e6;
 
-// ln of the expected improvement on 0 of a normal variable of deviation 1 and mean z.
+// Returns ln of the expected improvement on 0 of a normal variable with deviation 1 and mean z.
 double log_improvement(double z) {
   const double root = std::sqrt(2 * std::numbers::pi);
   if (z < -5) return -z * z / 2 - std::log(root) - 2 * std::log(-z);  // the first term of its expansion
@@ -133,7 +133,7 @@ KnobProcess::Belief KnobProcess::belief(const Point& point) {
 
 std::optional<Point> KnobProcess::most_promising(const Seen& seen, const Score& log_chance) {
   CHECK(current_);
-  std::vector<std::pair<double, std::size_t>> gains;  // and places
+  std::vector<std::pair<double, std::size_t>> gains;  // with positions
   std::unordered_set<std::size_t> climbed;
   for (std::size_t climb = 0, first = 0; climb <= kClimbs; ++climb) {
     for (; first < pool_.size(); ++first)

@@ -1,5 +1,4 @@
-// What is known of configs by their knobs alone, and where a gain is to be expected: Gaussian processes, one
-// a family.
+// Knowledge of configs from their knobs alone, and where to expect a gain: one Gaussian process per family.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +12,9 @@
 
 namespace lehr {
 
-/// Processes over the positions of the knobs' values, of the logarithm of the speed in units of its deviation
-/// over all that was timed: mean and scale are common to the families. Between two renew() it keeps a pool of
-/// candidates, whose beliefs follow each result.
+/// Gaussian processes over the positions of the knobs' values. They model the logarithm of the speed in units
+/// of its deviation over all timed configs; mean and scale are common to the families. Between two renew() it
+/// keeps a pool of candidates whose beliefs follow each result.
 class KnobProcess {
  public:
   struct Belief {
@@ -26,39 +25,40 @@ class KnobProcess {
   /// Borrows `space`.
   explicit KnobProcess(const Space& space);
 
-  /// What came out; nullopt: it failed. Of what was assumed it is best told in the same order.
+  /// Adds a result; nullopt: the config failed. Results of assumed points are best added in the order of
+  /// assume().
   void observe(const Point& point, std::optional<double> time_us);
-  /// From now on `point` counts as measured; what comes out is not known yet.
+  /// Treats `point` as measured from now on, though its result is not known yet.
   void assume(const Point& point);
   std::size_t timed() const { return known_.size(); }
 
-  /// Fits the processes to all that was told, and draws a new pool: neighbours of the best, `others`, and
-  /// random configs, none of them in `seen`. `choose`: their lengths and noises, too. CHECKs timed() > 0.
+  /// Fits the Gaussian processes to all results and draws a new pool: neighbours of the best, `others`, and
+  /// random configs, all not in `seen`. `choose`: also fits their lengths and noises. CHECKs timed() > 0.
   void renew(bool choose, std::span<const ScoredPoint> others, const Seen& seen, Rng& rng);
-  /// Whether it can answer without renew(): what came out came in the order of assume(), and the pool has not
-  /// grown too large.
+  /// Whether it can answer without renew(): the results came in the order of assume(), and the pool is not
+  /// too large.
   bool current() const { return current_; }
 
-  /// The config of the greatest expected improvement on the best time (Jones, Schonlau and Welch, "Efficient
-  /// Global Optimization of Expensive Black-Box Functions", 1998) times its chance to be valid, of those that
-  /// are not known already, if there are any; nullopt where the pool and what is near its best hold none that
-  /// is not in `seen`. `log_chance`: ln P(valid); empty:
-  /// all are valid. CHECKs current().
+  /// Returns the config with the greatest expected improvement on the best time (Jones, Schonlau and Welch,
+  /// "Efficient Global Optimization of Expensive Black-Box Functions", 1998) times its chance to be valid.
+  /// Configs that are not known yet are preferred. Returns nullopt if neither the pool nor the neighbourhood
+  /// of its best has one that is not in `seen`. `log_chance` is ln P(valid); if empty, all are valid. CHECKs
+  /// current().
   std::optional<Point> most_promising(const Seen& seen, const Score& log_chance);
-  /// Adds it to the pool where it is not there. CHECKs current().
+  /// Returns the belief about a point, and adds the point to the pool if it is missing. CHECKs current().
   Belief belief(const Point& point);
 
  private:
   struct Candidate {
     Point point;
-    std::size_t number;  // in its family's beliefs
+    std::size_t number;  // position in its family's beliefs
   };
   struct Known {
     Point point;
     double log_us;
   };
   std::size_t place_of(const Point& point);
-  /// Standardised; sets the scale.
+  /// Returns the standardised speeds, and sets the scale.
   std::vector<double> speeds();
   double log_gain(const Candidate& candidate) const;
 
@@ -68,7 +68,7 @@ class KnobProcess {
   std::vector<Known> known_;
   std::vector<Point> assumed_;  // in the order of assume()
   std::vector<Candidate> pool_;
-  std::unordered_map<Point, std::size_t, PointHash> places_;  // in pool_
+  std::unordered_map<Point, std::size_t, PointHash> places_;  // positions in pool_
   double mean_ = 0, scale_ = 1;                               // of log_us
   double best_ = 0;                                           // standardised speed
   bool current_ = false;

@@ -1,4 +1,4 @@
-// The refit policy and the score.
+// Decides when to fit, and computes the score.
 #include "tune/learner.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace lehr {
 namespace {
 
-// However sure the validity model is of a failure, it costs a candidate at most 4 standard deviations: it can
-// be wrong.
+// Lower bound of the chance to be valid: a failure costs a candidate at most 4 standard deviations, however
+// sure the validity model is, since it can be wrong.
 constexpr double kLeastChance = 0.02;
 
 double deviation_of(const std::vector<double>& values) {

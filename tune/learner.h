@@ -1,4 +1,4 @@
-// When and on what the trees are fitted during a search, and the score that they give.
+// The trees during a search: when they are fitted, on which rows, and the score that they give.
 #pragma once
 
 #include <span>
@@ -10,31 +10,32 @@
 
 namespace lehr {
 
-/// When a fit is due, and what is learnt from.
+/// When a fit is due, and which rows it learns from.
 struct LearnerOptions {
   /// Rows before the first fit.
   std::size_t first_fit = 8;
   /// New rows before another fit, at least.
   std::size_t least_new = 4;
-  /// And at least this share of the rows at the last fit: the total time of fitting stays proportional to the
-  /// last fit.
+  /// New rows before another fit as a share of the rows at the last one, at least. So the total time of
+  /// fitting stays proportional to the last fit.
   double new_share = 0.125;
-  /// Failures count as rows, of target 0, as AutoTVM has it.
+  /// Whether failures count as rows with target 0, as in AutoTVM.
   bool failures_are_slow = false;
 };
 
-/// Collects feature rows with their outcomes and refits now and then. Counts, never clocks, decide: the same
+/// Collects feature rows with their outcomes and refits now and then. Counts decide, never clocks: the same
 /// trials give the same models.
 class Learner {
  public:
-  /// Rows of `columns` values. Borrows both models. `model` nullptr: nothing is ever learnt; `validity`
-  /// nullptr: failures teach nothing.
+  /// Rows have `columns` values. Borrows both models. `model` nullptr: nothing is ever learnt. `validity`
+  /// nullptr: failures are ignored.
   Learner(std::size_t columns, CostModel* model, ValidityModel* validity, const LearnerOptions& options = {});
 
   void add(std::span<const float> row, double time_us);
   void add_failure(std::span<const float> row);
-  /// From now on the score is what other tasks say, and from the first fit on their word is one more column
-  /// for the own model, which learns how far it holds here. Before the first row; borrows it.
+  /// Starts from other tasks: until the first fit the score is theirs. From then on their score is one more
+  /// column for the own model, which learns how far it holds here. Must be called before the first row;
+  /// borrows `transfer`.
   void start_from(const Transfer& transfer) { transfer_ = &transfer; }
 
   /// Whether fit() has enough to learn from, and enough of it is new.
@@ -42,19 +43,20 @@ class Learner {
   /// Fits the models. CHECKs due().
   void fit();
   bool fitted() const { return fits_ > 0; }
-  /// Whether there is anything to score by.
+  /// Whether there is a model to score with.
   bool ready() const { return fitted() || transfer_; }
   int fits() const { return fits_; }
 
-  /// Higher is better, comparable between the calls after one fit: the model's score, or before it the other
-  /// tasks', in units of its standard deviation, plus log_chances(). CHECKs ready().
+  /// Returns a score per row. Higher is better; scores after the same fit are comparable. It is the model's
+  /// score in units of its standard deviation, or before the first fit the other tasks' score, plus
+  /// log_chances(). CHECKs ready().
   std::vector<double> predict(const FeatureMatrix& rows) const;
-  /// ln P(valid) of each row; 0 before anything is known of failures.
+  /// Returns ln P(valid) of each row; 0 before any failure is known.
   std::vector<double> log_chances(const FeatureMatrix& rows) const;
 
  private:
   std::size_t learnable() const { return options_.failures_are_slow ? valid_.size() : times_us_.size(); }
-  /// `rows` with the other tasks' score as one column more, if there are other tasks.
+  /// Returns `rows` with the other tasks' score as one more column, if there are other tasks.
   FeatureMatrix extended(const FeatureMatrix& rows) const;
 
   CostModel* model_;
@@ -62,7 +64,7 @@ class Learner {
   LearnerOptions options_;
   FeatureMatrix rows_, failures_, tried_;
   std::vector<double> times_us_;
-  std::vector<bool> valid_;  // of tried_
+  std::vector<bool> valid_;  // for each row of tried_
   std::size_t rows_at_fit_ = 0;
   double scale_ = 1;  // standard deviation of the model's scores over rows_
   int fits_ = 0;

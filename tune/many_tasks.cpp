@@ -16,24 +16,24 @@
 namespace lehr {
 namespace {
 
-/// Failures from the start after which a task is given up.
+/// Number of failures at the start after which a task is given up.
 constexpr int kFailingTrials = 32;
-/// So many tasks' defaults are compiled for each that is compiled at once before the first of them is timed:
-/// at the end of a batch cores wait.
+/// Number of defaults that are compiled for each compiler slot before the first of them is timed: at the end
+/// of a batch cores idle.
 constexpr std::size_t kCompiledForEach = 8;
-/// Before one was compiled; beside others.
+/// Seconds of a compilation before one was measured; several run at once.
 constexpr double kUsualCompile_s = 0.3;
-/// A batch takes so much of the time that is left, at most.
+/// A batch may take at most this share of the time that is left.
 constexpr double kMostCompiling = 0.5;
 
-/// A task on its way.
+/// A task and its progress.
 struct Shared {
   Task task;
   SharedResult result;
   GainCurve curve;
-  std::optional<Candidates> candidates = std::nullopt;  ///< made, and no session has them yet
-  std::unique_ptr<Session> session = nullptr;           ///< nullptr: it had no turn yet
-  bool exhausted = false;                               ///< nothing is left to be searched
+  std::optional<Candidates> candidates = std::nullopt;  ///< set until a session takes them
+  std::unique_ptr<Session> session = nullptr;           ///< nullptr until its first turn
+  bool exhausted = false;                               ///< whether nothing is left to search
 
   double best_us() const {
     if (!session) return result.best_us;
@@ -62,7 +62,7 @@ class TurnTaking {
         session_(options.session),
         time_s_(options.time_s),
         behind_s_(options.behind_s) {
-    session_.before_s = 0;  // the budget has it
+    session_.before_s = 0;  // the shared budget counts it
     sink_ = harmless(std::exchange(session_.on_event, [this](Event event) { pass_on(std::move(event)); }));
     session_.shared = &budget_;
     session_.shared_s = options.time_s / static_cast<double>(std::max<std::size_t>(1, tasks.size()));
@@ -103,11 +103,11 @@ class TurnTaking {
   bool interrupted() const { return device_.stopped(); }
   double elapsed_s() const { return budget_.elapsed_s(); }
   double left_s() const { return budget_.left_s(); }
-  /// Keeps time for what comes behind the tuning, and for the finals of tasks that had turns: as of so many
-  /// that have their part of it for themselves. Where their proofs need more they have that, but half of the
-  /// whole at the most.
+  /// Keeps time for the steps after tuning, and for the finals of tasks that had turns: as much as if each of
+  /// these tasks had an equal share of the limit for itself. If their proofs need more, they get it, but at
+  /// most half of the whole.
   void keep_time() {
-    // Each task gets its default even where too little is then left for what comes behind.
+    // Each task gets its default even if too little time is then left for the steps after tuning.
     constexpr double kDefaultsShare = 0.7, kLeastShare = 0.2;
     if (behind_s_)
       budget_.limit(std::max((new_ones_begun_ ? kLeastShare : kDefaultsShare) * time_s_,
@@ -128,13 +128,13 @@ class TurnTaking {
     for (const Shared& each : tasks_) sum += each.result.uses * each.best_us();
     return sum;
   }
-  /// Seconds that a kernel takes beside others.
+  /// Returns the seconds of a compilation while several run at once.
   double compile_s() const {
     const Spent spent = device_.measurer->spent();
     return spent.kernels > 0 ? device_.measurer->slots() * spent.compiling_s / spent.kernels
                              : kUsualCompile_s;
   }
-  /// Seconds for kernels that the log knows: whoever wants them compiles them.
+  /// Returns the seconds for compiling kernels that the log knows. The steps after tuning compile them.
   double uncompiled_s() const {
     const auto known = std::ranges::count_if(
         tasks_, [](const Shared& each) { return each.session == nullptr && each.best_us() > 0; });
@@ -159,7 +159,7 @@ class TurnTaking {
     keep_time();
   }
 
-  /// Beside each other, so that no core waits while one is timed.
+  /// Compiles them at the same time, so that no core waits while one is timed.
   void compile_defaults(std::span<Shared* const> tasks) {
     std::vector<Source> sources;
     for (Shared* each : tasks) {
@@ -183,7 +183,7 @@ class TurnTaking {
     keep_time();
   }
 
-  /// Asks which of the tasks that do the same work in other forms will do it.
+  /// Decides which of the tasks that compute the same result in other forms will do it.
   void settle() {
     if (!uses_) return;
     std::vector<double> best_us;
@@ -210,15 +210,15 @@ class TurnTaking {
     return next ? &tasks_[*next] : nullptr;
   }
 
-  /// The least that a task's first turn takes.
+  /// Returns the least seconds of a task's first turn.
   double first_turn_s() const { return begin_s_ + kTurnTrials * compile_s() / device_.measurer->slots(); }
 
-  /// At least kTurnTrials, and enough of them for the inputs to have paid.
+  /// Runs a turn of at least kTurnTrials, and enough trials to pay for putting the inputs in place.
   void turn(Shared& shared) {
     const double begin_s = elapsed_s(), before_us = shared.best_us();
     if (!shared.session) begin(shared);
     Session& session = *shared.session;
-    // Its finals are kept first, and what is then left has to be worth them.
+    // Time for its finals is kept first. The time that is then left must be worth them.
     const bool first = ++shared.result.turns == 1;
     keep_time();
     if (out_of_time() || (first && budget_.left().wanted_s < first_turn_s())) {
@@ -241,8 +241,8 @@ class TurnTaking {
     keep_time();
   }
 
-  /// Tasks that have a default alone come first: there is little to decide, and where no time is left nothing
-  /// is done.
+  /// Finishes all tasks. Tasks that only have a default come first: they need little time to decide, and
+  /// without time nothing is done.
   void finish_all() {
     std::vector<Shared*> alone, searched;
     for (Shared& each : tasks_)
@@ -254,7 +254,7 @@ class TurnTaking {
     for (Shared* each : alone) finish(*each, each->result.uses > 0 ? each_s : 0);
     const double until_s = elapsed_s() + std::min(kept_s, left_s());
     for (std::size_t i = 0; i < searched.size(); ++i) {
-      // Each has what it needs, and an equal part of what is then left.
+      // Each gets the time that it needs, and an equal share of the rest.
       const double left_s = until_s - elapsed_s(), own_s = searched[i]->session->least_finals_s();
       double needed_s = 0;
       for (std::size_t j = i; j < searched.size(); ++j) needed_s += searched[j]->session->least_finals_s();
@@ -298,13 +298,13 @@ class TurnTaking {
   const Uses uses_;
   const OpenDevice& device_;
   const Logs logs_;
-  SessionOptions session_;  // of each, but for its name
+  SessionOptions session_;  // of each task, except for its name
   EventSink sink_;
   std::vector<Shared> tasks_;
   bool new_ones_begun_ = false;
   double time_s_ = 0;
   std::function<double(double, double)> behind_s_;
-  double begin_s_ = 0;  // what the last task's inputs and default took: the next one has fewer operations
+  double begin_s_ = 0;  // seconds for the last task's inputs and default: the next one has fewer operations
 };
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace lehr {
 namespace {
 
-/// nullopt if `workload` can be tuned on `device`, else a sentence.
+/// Returns nullopt if `workload` can be tuned on `device`, else a sentence.
 std::optional<std::string> why_not(const Device& device, const Workload& workload, const ToolPaths& tools) {
   const Backend& backend = backend_of(device.limits.target);
   if (backend.why_no_compiler != nullptr)
@@ -25,8 +25,8 @@ std::optional<std::string> why_not(const Device& device, const Workload& workloa
   return why_not_served(workload, device.limits, [](const std::string&) {});
 }
 
-/// What worker processes get on top of our environment: vendor libraries, and what those load in their turn,
-/// are found where the target's other libraries are.
+/// Returns the variables that worker processes get beyond our environment. With them vendor libraries, and
+/// the libraries that these load, are found where the target's other libraries are.
 std::vector<std::string> worker_environment(const Backend& backend, const ToolPaths& tools) {
   std::vector<std::string> folders = backend.library_folders(tools);
   if (folders.empty()) return {};
@@ -96,7 +96,7 @@ std::optional<DeviceChoice> device_at_hand(const std::string& identity, const st
     std::optional<Device> device = backend.find({choice.ordinal, choice.threads, choice.isa, false}, reason);
     if (!device) return std::nullopt;
     if (!identity.starts_with(identity_of(*device)))
-      continue;  // all but the compiler, which takes time to ask
+      continue;  // all but the compiler, which takes time to query
     device->compiler = make_compiler(device->limits, options.tools, {1, choice.isa})->identity();
     for (const Caches caches : {Caches::kUsual, Caches::kCold}) {
       choice.caches = caches;
@@ -138,7 +138,7 @@ OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, con
   options.compile_jobs = jobs;
   if (choice.run_timeout_s) options.run_timeout_s = *choice.run_timeout_s;
   options.overlap = choice.overlap.value_or(!backend.on_host || options.settings.threads + jobs < cpus);
-  // A sweep of a large cache takes longer than a window of the reference kernel.
+  // Sweeping a large cache takes longer than a window of the reference kernel.
   if (setup.device.cold && backend.on_host) options.use_reference = false;
   if (open.timings == Timings::kShort) {
     options.sampling = {

@@ -14,7 +14,7 @@ struct Group : TaskInLog {
   double distance = 0;
 };
 
-/// The nearest first, those of the same distance in the log's order.
+/// Groups rows by task, the nearest first; equal distances stay in the log's order.
 std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels) {
   const std::string identity = identity_of(task.device), own_text = task.problem.text;
   std::vector<Group> groups;
@@ -29,20 +29,20 @@ std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels
   return groups;
 }
 
-/// Of groups whose rows say nothing today (of older families, of kernels that nobody serves here) not all are
-/// read.
+/// Number of tasks whose rows are read, at most. Rows of some tasks are of no use today: they are of older
+/// families, or no family serves them here.
 constexpr int kMostTried = 3 * static_cast<int>(kMostTasks);
 
-/// Seconds that a row takes to be read, lowered and learnt from: 0.002 to 0.004 for 25 to 1024 rows on two
-/// busy cores of an EPYC (Zen 4), 2026-11-28.
+/// Seconds for reading, lowering and learning from a row: 0.002 to 0.004 for 25 to 1024 rows on two busy
+/// cores of an EPYC (Zen 4), 2026-11-28.
 constexpr double kSecondsPerRow = 0.004;
 constexpr double kShare = 1.0 / 12;
-/// Of a trial of the ordinary kind, its compilation included.
+/// Seconds of a usual trial, compilation included.
 constexpr double kSecondsPerTrial = 0.3;
-/// Fewer of one task say little.
+/// Least rows of one task: fewer say little.
 constexpr std::size_t kLeastTaskRows = 16;
 
-// The fastest half, and the newest of the others.
+// Keeps the fastest half, and the newest of the others.
 void cut(std::vector<Record>& rows, std::size_t most) {
   if (rows.size() <= most) return;
   const auto half = rows.begin() + static_cast<std::ptrdiff_t>(most / 2);
@@ -53,7 +53,7 @@ void cut(std::vector<Record>& rows, std::size_t most) {
   rows.resize(most);
 }
 
-/// The rows of a group that tell of other kernels than `task` asks for.
+/// Returns the rows of a group that are about other kernels than those of `task`.
 std::vector<Record> rows_of(const Database& log, const Group& group, bool own, const std::string& identity,
                             const Candidates& candidates, std::size_t most) {
   std::vector<Record> rows = log.all(group.where);

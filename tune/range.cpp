@@ -1,4 +1,4 @@
-// Searches, the choice, and what was held out.
+// Runs the searches, the choice, and the held-out sizes.
 #include "tune/range.h"
 
 #include <fmt/format.h>
@@ -21,38 +21,38 @@
 namespace lehr {
 namespace {
 
-/// Of each size's kernels those that are timed at other sizes too.
+/// Number of kernels of each size that are timed at other sizes too.
 constexpr std::size_t kBestEach = 3;
-/// Of each size's kernels those whose layouts are looked at.
+/// Number of kernels of each size whose layouts are compared.
 constexpr std::size_t kBestForLayout = 12;
-/// Of the searches, where B is constant: those that may lay it out in any way.
+/// Share of the searches that may use any layout, if B is constant.
 constexpr double kAnyLayoutShare = 0.4;
-/// Of the choice's time: for compiling what is compared once; the rest is for timing it, of which the times
-/// halfway between sizes have the last part.
+/// Shares of the choice's time: for compiling the kernels that are compared, and for timing them halfway
+/// between sizes. Timing them at the sizes gets the rest.
 constexpr double kCompileShare = 0.35, kBetweenShare = 0.25;
 constexpr std::size_t kHeldOut = 20;  // sizes
 /// Share of a held-out size's time that goes to its own search. The contest gets the rest.
 constexpr double kOwnShare = 0.65;
-/// The set's opponents there.
+/// The set's opponents at held-out sizes.
 constexpr const char *kOwn = "own", *kDefault = "default";
-/// Less is no search: fewer sizes are held out then.
+/// Least seconds of a held-out size. With less time fewer sizes are held out.
 constexpr double kLeastHeldOutS = 2;
-/// Kernels found nearby that the search at a held-out size begins with, beside the set's own.
+/// Number of kernels found nearby that the search at a held-out size begins with, besides the set's own.
 constexpr std::size_t kNearby = 4;
-/// Trials of a held-out size, at least: the default, the set's kernel, and those found nearby.
+/// Least trials of a held-out size: the default, the set's kernel, and those found nearby.
 constexpr int kLeastHeldOutTrials = 2 + static_cast<int>(kNearby);
-/// Trials for each size that is searched at, of a limit of trials. With fewer, fewer sizes are searched at.
+/// Trials for each size that is searched, of a limit of trials. With fewer trials fewer sizes are searched.
 constexpr int kTrialsASize = 8;
 /// Kernels that are timed at each size however few trials there are: the one that was found there, and one
 /// that is timed at all sizes.
 constexpr int kLeastTimed = 2;
 /// A search with fewer trials than this would only measure its default.
 constexpr int kLeastSearch = 2;
-/// What the choice may take beyond its share, of the whole time, for times without which there is no set.
+/// Share of the whole time that the choice may overrun for times without which there is no set.
 constexpr double kOverrun = 0.15;
 
-/// Returns the sizes that a limit of trials is enough for: some of `sizes`, evenly, with both ends, or the
-/// last one alone. 0: no limit.
+/// Returns the sizes that a limit of trials is enough for: some of `sizes`, spread evenly, with both ends, or
+/// the last one alone. Limit 0: no limit.
 std::vector<std::int64_t> affordable(const std::vector<std::int64_t>& sizes, int trials) {
   const std::size_t count =
       static_cast<std::size_t>(std::max({1, trials / kTrialsASize, trials >= kTrialsASize ? 2 : 1}));
@@ -78,7 +78,7 @@ class RangeRun {
         most_(call_rows(range).most),
         trials_(session_.stop.trials),
         sizes_(affordable(measured_sizes(least_, most_), trials_)) {
-    session_.before_s = 0;  // the budget has it
+    session_.before_s = 0;  // the budget counts it
     sink_ = harmless(std::exchange(session_.on_event, [this](const Event& event) { pass_on(event); }));
     session_.finalists = 0;
     session_.resumes = false;
@@ -123,7 +123,7 @@ class RangeRun {
     sink_(event);
   }
 
-  /// Of trials that no session counts.
+  /// Counts a trial that no session counts.
   void count(const Trial& trial) {
     ++summary_.measured;
     const auto* failure = std::get_if<Failure>(&trial.outcome);
@@ -155,8 +155,8 @@ class RangeRun {
     return lehr::task_of(workload, device_.device, options_.saving_products);
   }
 
-  /// One for each size and, where the range begins with one row, kernels for that one alone: those of
-  /// products of a vector are of fixed size.
+  /// Returns a search for each size. If the range begins with one row, kernels for that one alone are added:
+  /// those of products of a vector have a fixed size.
   std::vector<RangeTask> searches() const {
     std::vector<RangeTask> tasks;
     if (const Workload one = with_rows(range_, 1);
@@ -167,13 +167,13 @@ class RangeRun {
     return tasks;
   }
 
-  /// Returns the trials of each of so many searches until `share` of all is spent; 0 without a limit.
+  /// Returns the trials of each of this many searches until `share` of all is spent; 0 without a limit.
   int trials_each(double share, std::size_t searches) const {
     return trials_ == 0 ? 0 : std::max(1, left_trials(share) / static_cast<int>(searches));
   }
 
-  /// What stays from call to call may be laid out in one way for all kernels of the set: once it is known
-  /// which that is, only such kernels are worth a search.
+  /// Searches in two passes: a constant operand has one layout for all kernels of the set. Once the first
+  /// pass has shown which, only kernels with that layout are searched.
   void search() {
     tasks_ = searches();
     step(fmt::format("searching at {} sizes from {} to {} rows", sizes_.size(), least_, most_));
@@ -211,7 +211,7 @@ class RangeRun {
       if (each.summary) count(*each.summary);
   }
 
-  /// "": rows of all runs answer.
+  /// Returns the session whose rows answer; "": rows of all sessions do.
   std::string rows_of_session() const { return session_.reuse ? "" : session_.session_id; }
 
   // --- the choice
@@ -235,7 +235,7 @@ class RangeRun {
     make_set();
   }
 
-  /// As many as there is time to compile: the best of each size in any case.
+  /// Keeps as many kernels as there is time to compile, at least the best of each size.
   void hold_affordable() {
     const auto best_ones =
         static_cast<std::size_t>(std::ranges::count_if(kernels_, [](const RangeKernel& kernel) {
@@ -251,19 +251,19 @@ class RangeRun {
     device_.measurer->hold(sources, hard_limit(0).most_s);
   }
 
-  /// So many of those that are worth it are timed at a size however late it is: so many sizes a kernel of the
-  /// set serves, on both sides.
+  /// Returns how many kernels are timed at a size however late it is: about as many as the sizes that a
+  /// kernel of the set serves, on both sides.
   std::size_t least_timed() const {
     return 2 * ((sizes_.size() + options_.kernels - 1) / options_.kernels) + 1;
   }
 
-  /// Behind that there is no time for anything.
+  /// Returns `wanted_s` with the hard limit, after which nothing is timed.
   TimeLeft hard_limit(double wanted_s) const {
     return {wanted_s, left_s(kSearchShare + kChoiceShare + kOverrun)};
   }
 
   /// Times kernels at all sizes until `share` of the time and trials is spent. Without a time at each size
-  /// there is no set, so that the least number at each is timed even later.
+  /// there is no set: the least number at each size is timed even later.
   void time_all(double share) {
     const double until_s = elapsed_s() + left_s(share);
     for (std::size_t i = 0; i < sizes_.size() && may_time(); ++i) {
@@ -283,8 +283,8 @@ class RangeRun {
 
   bool may_time() const { return !device_.stopped() && hard_limit(0).most_s > 0 && !out_of_trials(); }
 
-  /// Returns the kernels that are timed at a size. A limit of trials leaves `most` of them, but kLeastTimed
-  /// at least.
+  /// Returns the kernels that are timed at a size. A limit of trials leaves `most` of them, but at least
+  /// kLeastTimed.
   std::vector<std::size_t> order_at(std::int64_t rows, int most) const {
     std::vector<std::size_t> order = worth_timing(kernels_, rows);
     if (trials_ == 0) return order;
@@ -310,7 +310,7 @@ class RangeRun {
     return layouts;
   }
 
-  /// Chooses; where what is chosen was not timed at some size, it is now.
+  /// Chooses kernels, and times the chosen ones at sizes where they have no time yet.
   void complete() {
     for (int again = 0; again < 4; ++again) {
       const RowTimes times = timer_->times(sizes_);
@@ -351,7 +351,8 @@ class RangeRun {
     return "";
   }
 
-  /// What was chosen serves more sizes than were measured: where it changes between two of them first.
+  /// Times the chosen kernels between measured sizes, since they serve those as well. Sizes where the kernel
+  /// changes come first.
   void time_between() {
     if (chosen_.kernels.size() < 2) return;
     step(fmt::format("timing the set's {} kernels halfway between", chosen_.kernels.size()));
@@ -384,7 +385,8 @@ class RangeRun {
     const RowTimes within = times_in(times, layouts(), chosen_layout());
     RowSet set;
     set.workload = summary_.workload;
-    set.least = least_, set.most = most_;
+    set.least = least_;
+    set.most = most_;
     std::int64_t first = 0;
     for (const RowStretch& stretch : stretches_of(within, chosen_.kernels)) {
       const RangeKernel& kernel = kernels_[stretch.kernel];
@@ -418,7 +420,7 @@ class RangeRun {
         fmt::format("timing the set at {} sizes that were not measured (seed {}), beside the default and a "
                     "short search at each",
                     sizes.size(), session_.seed));
-    rng.shuffle(sizes);  // for which of them there is time is not decided by how long they take
+    rng.shuffle(sizes);  // shuffled: how long sizes take must not decide which of them are held out
     double last_s = 0;
     for (std::size_t i = 0; i < sizes.size() && !device_.stopped(); ++i) {
       const double slot_s = std::max(kLeastHeldOutS, left_s() / static_cast<double>(sizes.size() - i));
@@ -430,8 +432,7 @@ class RangeRun {
     std::ranges::sort(set.held_out, {}, &HeldOutRows::rows);
   }
 
-  /// The set's kernel and the best that were found nearby, so that a short search has something to begin
-  /// with.
+  /// Returns the set's kernel and the best ones found nearby: a short search begins with them.
   std::vector<std::size_t> wanted_at(std::int64_t rows, std::size_t member) const {
     std::vector<std::size_t> wanted = {member};
     for (const std::size_t kernel : worth_timing(kernels_, rows)) {
@@ -468,7 +469,7 @@ class RangeRun {
     compare(rows, member.source, opponents, std::max(0.2, seconds));
   }
 
-  /// Adds the schedule that is taken for a product of exactly so many rows without any timing.
+  /// Adds the schedule that a product of exactly this many rows has without any timing.
   void add_default(std::int64_t rows, const RangeKernel& member, std::vector<Challenger>& opponents) const {
     const Candidates candidates = candidates_for(task_of(with_rows(range_, rows)));
     std::variant<Source, Failure> made = try_emit(candidates, candidates.defaults[0]);
@@ -495,13 +496,15 @@ class RangeRun {
     const Ratio ratio = speedup_over(*fastest, entries[0]);
     if (ratio.value <= 0) return;
     const bool known = ratio.interval.known();
-    told.rows = rows, told.us = entries[0].time_us, told.loss = ratio.value - 1;
+    told.rows = rows;
+    told.us = entries[0].time_us;
+    told.loss = ratio.value - 1;
     told.loss_low = (known ? ratio.interval.low : ratio.value) - 1;
     told.loss_high = (known ? ratio.interval.high : ratio.value) - 1;
     summary_.set->held_out.push_back(told);
   }
 
-  /// The range has a row of its own, which its verdict names.
+  /// Stores a row of the range itself, which its verdict names.
   void store() {
     const RowSet& set = *summary_.set;
     std::optional<Record> record = logs_.own.find(set.members.back().record);
@@ -528,10 +531,10 @@ class RangeRun {
   const OpenDevice& device_;
   const Logs logs_;
   const RangeOptions& options_;
-  SessionOptions session_;  // of each search, but for its limits and its name
+  SessionOptions session_;  // of each search, except for its limits and its name
   const Budget budget_;
   const std::int64_t least_, most_;
-  const int trials_;  // of all of it; 0: no limit
+  const int trials_;  // of the whole run; 0: no limit
   const std::vector<std::int64_t> sizes_;
   EventSink sink_;
   std::vector<RangeTask> tasks_;
@@ -540,7 +543,7 @@ class RangeRun {
   std::optional<RangeTimer> timer_;
   ChosenRows chosen_;
   std::vector<std::int64_t> between_;
-  std::vector<std::size_t> members_;  // kernels, in the order of the set's members
+  std::vector<std::size_t> members_;  // positions of the kernels, in the order of the set's members
   RangeSummary summary_;
 };
 

@@ -14,7 +14,7 @@
 namespace lehr {
 namespace {
 
-/// What the log has of a task, as trials of today's kernels.
+/// Returns what the log has of a task, as trials of today's kernels.
 Trials known_trials(const Task& task, const Candidates& candidates, const Database& log,
                     const std::string& session) {
   std::vector<Record> rows = log.all({.workload = task.problem.text,
@@ -55,7 +55,7 @@ class Collection {
 
  private:
   std::vector<std::vector<RangeKernel>> by_rank_;
-  std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> place_;  // rank and number, by hash
+  std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> place_;  // rank and position, by hash
 };
 
 }  // namespace
@@ -88,15 +88,19 @@ std::vector<RangeKernel> range_kernels(const std::vector<RangeTask>& tasks, cons
 
 std::optional<Config> common_layout(const std::vector<RangeKernel>& kernels,
                                     const std::vector<std::int64_t>& sizes) {
-  // Where none of a layout is among the best it is at least as slow as the last of them, and likely slower.
+  // If no kernel with a layout is among the best, its time is assumed to be the last one's times this: it is
+  // at least as slow, and likely slower.
   constexpr double kNotAmongThem = 1.15;
-  std::map<std::string, std::map<std::int64_t, double>> slower;  // of a layout, by rows
+  std::map<std::string, std::map<std::int64_t, double>> slower;  // by layout, then by rows
   std::map<std::int64_t, double> last;
-  std::map<std::string, std::pair<std::size_t, Config>> example;  // that was found most often
+  std::map<std::string, std::pair<std::size_t, Config>> example;  // the config that was found most often
   for (const RangeKernel& kernel : kernels) {
     if (!kernel.any_rows) continue;
     auto& [times, config] = example[kernel.layout];
-    if (kernel.found.size() > times) times = kernel.found.size(), config = kernel.config;
+    if (kernel.found.size() > times) {
+      times = kernel.found.size();
+      config = kernel.config;
+    }
     for (const FoundAt& found : kernel.found) {
       double& least = slower[kernel.layout].try_emplace(found.rows, found.slower).first->second;
       least = std::min(least, found.slower);
@@ -155,7 +159,7 @@ void RangeTimer::time_at(std::int64_t rows, const std::vector<std::size_t>& orde
   time_group(call, of_any, enough, left);
 }
 
-// What a time may be was judged where the kernel was found.
+// Any time is plausible here: it was judged where the kernel was found.
 void RangeTimer::time_group(const Workload& workload, const std::vector<std::size_t>& group,
                             const std::function<bool()>& enough, TimeLeft left) {
   if (group.empty()) return;

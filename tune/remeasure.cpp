@@ -12,12 +12,12 @@
 namespace lehr {
 namespace {
 
-/// One trial of the default and one of `wanted`, then the contest.
+/// Runs one trial of the default and one of `wanted`, then the contest.
 Summary time_again(const Point& wanted, const Task& task, Candidates candidates, const OpenDevice& device,
                    Database& database) {
   candidates.defaults.resize(1);
   SessionOptions options;
-  options.stop.trials = 1;  // the default's: what is wanted is measured whatever the budget
+  options.stop.trials = 1;  // for the default; the wanted config is measured whatever the budget
   options.threads = static_cast<int>(allowed_cpus().size());
   options.strategy = "random";
   options.baselines = usual_baselines(task.device.limits.target);

@@ -1,5 +1,5 @@
-// A stored trial whose kernel this version makes otherwise, or of which the log tells too little, checked and
-// timed as it is made now.
+// Checks and times a stored trial again. Its kernel is made differently by this version, or the log knows too
+// little of it.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace lehr {
 
 struct Remeasured {
-  std::string why_not;  ///< a clause; "": it was measured
-  Time time = {};       ///< of the contest's winner
-  bool won = false;     ///< it is that; else the default
+  std::string why_not;  ///< why it was not measured, a clause; "": it was
+  Time time = {};       ///< the contest winner's
+  bool won = false;     ///< whether it won; if false, the default did
 };
 
-/// A short session on the trial's device, where that is on this machine, with the same driver and compiler:
-/// its config and the default, timed in turn with the usual vendor libraries. Its trials are new rows, and
-/// its verdict is the newest of the workload, so that winners() goes by it.
+/// Runs a short session on the trial's device, if this machine has it with the same driver and compiler: its
+/// config and the default are timed in turn with the usual vendor libraries. Its trials are new rows. Its
+/// verdict is the workload's newest, so winners() uses it.
 Remeasured remeasure(const Record& record, Database& database, const OpenOptions& options);
 
 }  // namespace lehr

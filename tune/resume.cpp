@@ -13,7 +13,7 @@
 namespace lehr {
 namespace {
 
-/// A failure that says something of the config, and not of the moment.
+/// Whether a failure says something about the config, and not only about the moment.
 bool lasting(const Outcome& outcome) {
   const auto* failure = std::get_if<Failure>(&outcome);
   if (!failure) return true;
@@ -38,8 +38,8 @@ bool lasting(const Outcome& outcome) {
 }  // namespace
 
 bool killed_a_worker(const Outcome& outcome) {
-  // Of the failures that may pass, a launch that the driver refused leaves the worker alive, and a compiler
-  // that was ended from outside says nothing of the config.
+  // Two kinds of passing failures do not count as deaths: a launch that the driver refused leaves the worker
+  // alive, and a compiler that was ended from outside says nothing about the config.
   const auto* failure = std::get_if<Failure>(&outcome);
   return failure && !lasting(outcome) && failure->kind != FailureKind::kLaunch &&
          failure->kind != FailureKind::kInterrupted;
@@ -80,7 +80,7 @@ EarlierRuns earlier_runs(const std::vector<Record>& rows, const std::string& ide
 
 int spent_by_cut_off_runs(const std::vector<Record>& rows, const std::string& identity, std::uint64_t seed,
                           const std::string& last_finished, int budget) {
-  std::unordered_set<Config, ConfigHash> configs;  // every run measures the default again
+  std::unordered_set<Config, ConfigHash> configs;  // a set, since every run measures the default again
   for (const Record& row : rows) {
     if (row.device != identity) continue;
     if (!last_finished.empty() && row.session == last_finished)

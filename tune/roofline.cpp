@@ -15,7 +15,7 @@
 namespace lehr {
 namespace {
 
-/// The types of the operands that are multiplied.
+/// Returns the types of the operands that are multiplied.
 std::vector<DType> multiplied(const Workload& workload) {
   std::vector<DType> types;
   for (const TensorSpec& tensor : tensors_of(workload))
@@ -23,7 +23,8 @@ std::vector<DType> multiplied(const Workload& workload) {
   return types;
 }
 
-/// What tensor cores do of such products at most, of whichever kernel; 0: nothing, or it is not known.
+/// Returns the most GFLOP/s that tensor cores reach for such products, with any kernel; 0: they cannot do
+/// them, or it is not known.
 double tensor_gflops(DType type, Math math, const Limits& limits) {
   switch (type) {
     case DType::kF16:
@@ -43,8 +44,8 @@ double tensor_gflops(DType type, Math math, const Limits& limits) {
   }
 }
 
-/// How many such products vector units do in the time of one of f32; 0: not known. A GPU's convert shorter
-/// floats beside those.
+/// Returns how many such products vector units do in the time of one of f32; 0: not known. A GPU converts
+/// shorter floats at the same time.
 double vector_gain(const std::vector<DType>& types, const Workload& workload, const Limits& limits) {
   const bool integers = std::ranges::all_of(types, is_integer);
   if (accum_of(workload) != (integers ? DType::kS32 : DType::kF32)) return 0;
@@ -135,7 +136,7 @@ Time Roofline::told(std::string_view family, const Timing& timing) const {
 
 std::string Roofline::why_implausible(double time_us, const std::function<double()>& own_flops,
                                       const std::function<double()>& bound) {
-  // A probe on a busy machine may be half of the truth, and clocks rise.
+  // A probe on a busy machine may be half of the real peak, and clocks rise.
   constexpr double kSurelyTooFast = 4;
   constexpr int kBounds = 3;
   for (int again = 0;; ++again) {
@@ -162,7 +163,7 @@ Roof Roofline::binding() const {
 
 std::optional<double> Roofline::share(double time_us) const {
   if (flops_ <= 0 || time_us <= 0 || peaks_.gflops <= 0) return std::nullopt;
-  // Rates and not times are compared: a kernel that has set a roof is at exactly 1 of it.
+  // Rates are compared, not times: then a kernel that has set a roof is exactly at 1.
   double share = gflops_of_us(time_us) / peaks_.gflops;
   if (bytes_ > 0) {
     if (peaks_.gbytes_per_s <= 0) return std::nullopt;

@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-/// The fastest of `chosen` at a size; of equally fast ones `before`, or the first.
+/// Returns the fastest of `chosen` at a size. If several are equally fast, `before` or the first of them.
 std::size_t fastest(const RowTimes& times, const std::vector<std::size_t>& chosen, std::size_t size,
                     std::optional<std::size_t> before) {
   std::size_t best = before.value_or(chosen[0]);
@@ -19,7 +19,7 @@ std::size_t fastest(const RowTimes& times, const std::vector<std::size_t>& chose
   return best;
 }
 
-/// What is lost by `kernels` alone.
+/// Returns the choice of `kernels` with its losses.
 ChosenRows judged(const RowTimes& times, const std::vector<double>& best_us,
                   std::vector<std::size_t> kernels) {
   ChosenRows chosen = {.kernels = std::move(kernels)};
@@ -41,7 +41,8 @@ ChosenRows judged(const RowTimes& times, const std::vector<double>& best_us,
   return chosen;
 }
 
-/// The best that `kernels` become with any of all in the place `place`, which may be the one behind the last.
+/// Returns the best choice with any kernel at position `place` of `kernels`, which may be the position after
+/// the last.
 ChosenRows best_in_place(const RowTimes& times, const std::vector<double>& best_us,
                          std::vector<std::size_t> kernels, std::size_t place) {
   std::optional<ChosenRows> best;
@@ -69,7 +70,7 @@ ChosenRows exchanged(const RowTimes& times, const std::vector<double>& best_us, 
   return chosen;
 }
 
-/// Without those that earn nothing, the least earner first.
+/// Drops the kernels that earn nothing, beginning with the one that earns least.
 ChosenRows without_idle(const RowTimes& times, const std::vector<double>& best_us, ChosenRows chosen) {
   const double most_mean = chosen.mean + kLeastEarned;
   while (chosen.kernels.size() > 1) {
@@ -91,7 +92,7 @@ ChosenRows without_idle(const RowTimes& times, const std::vector<double>& best_u
 }  // namespace
 
 bool loses_less(const ChosenRows& a, const ChosenRows& b) {
-  // What is left of rounding is no gain, or exchanges would not end.
+  // A gain must exceed rounding errors, else exchanges would not end.
   constexpr double kRounding = 1e-12;
   if (a.unserved != b.unserved) return a.unserved < b.unserved;
   if (std::abs(a.worst - b.worst) > kRounding) return a.worst < b.worst;
@@ -106,7 +107,7 @@ double RowTimes::best_us(std::size_t size) const {
 
 namespace {
 
-/// Out of `times`, of which `best_us` are the least or below.
+/// Chooses from `times`, whose best times are `best_us` or above.
 ChosenRows chosen_of(const RowTimes& times, const std::vector<double>& best_us, std::size_t most) {
   CHECK(!times.us.empty() && most > 0, "{} of {} kernels are to be chosen", most, times.us.size());
   ChosenRows chosen = best_in_place(times, best_us, {}, 0);

@@ -1,4 +1,4 @@
-// Which few of many kernels cover a range of rows, and which of them serves how many: pure functions of
+// Chooses the few kernels that cover a range of rows, and which of them serves which rows: pure functions of
 // times.
 #pragma once
 
@@ -13,58 +13,60 @@
 
 namespace lehr {
 
-/// Where a kernel was not timed, or cannot serve.
+/// Time of a kernel that was not timed, or cannot serve.
 inline constexpr double kNeverUs = std::numeric_limits<double>::infinity();
 
-/// What kernels take at sizes that are the same for all of them.
+/// Times of kernels at sizes that all of them share.
 struct RowTimes {
   std::vector<std::int64_t> sizes;      ///< rows, ascending, from the least to the most of a range
-  std::vector<std::vector<double>> us;  ///< of each kernel at each size, above 0; kNeverUs
-  /// The fastest kernel's; kNeverUs: none serves it.
+  std::vector<std::vector<double>> us;  ///< by kernel, then by size: above 0, or kNeverUs
+  /// Returns the fastest kernel's time at a size; kNeverUs if no kernel serves it.
   double best_us(std::size_t size) const;
 };
 
-/// Kernels out of a RowTimes, and what is lost by having no others. The loss at a size is the time of the
-/// fastest of them over that of the fastest of all, less 1.
+/// Kernels of a RowTimes, and the loss of having no others. The loss at a size is the time of their fastest
+/// over that of the fastest kernel of all, less 1.
 struct ChosenRows {
-  std::vector<std::size_t> kernels;  ///< numbers in RowTimes::us, ascending
-  std::size_t unserved = 0;          ///< sizes that none of them serves, and another one does
-  double worst = 0, mean = 0;        ///< losses, of the sizes that are served
+  std::vector<std::size_t> kernels;  ///< positions in RowTimes::us, ascending
+  std::size_t unserved = 0;          ///< number of sizes that none of them serves, and another kernel does
+  double worst = 0, mean = 0;        ///< losses over the sizes that are served
 };
-/// Whether `a` serves more sizes than `b` or, where it serves as many, has less loss: the worst one, then the
-/// mean.
+/// Whether `a` serves more sizes than `b`, or as many with less loss. The worst loss is compared first, then
+/// the mean.
 bool loses_less(const ChosenRows& a, const ChosenRows& b);
 
-/// At most `most` kernels that lose least: one after the other, then each exchanged for any other while that
-/// is better. A kernel stays only if without it the worst loss were greater, or the mean loss by
-/// kLeastEarned. Each reads an input in a layout of its own, by name; "": as it lies. All that are chosen
-/// read it in one layout, or as it lies; the latter, for which it is kept twice, only at sizes where that is
-/// faster by kSecondLayout or more than any of that layout. `most` >= 1; CHECKs that there is a kernel.
+/// Returns at most `most` kernels with the least loss. They are chosen one after the other, then each is
+/// exchanged for any other while that is better. A kernel stays only if without it the worst loss were
+/// greater, or the mean loss greater by kLeastEarned.
+/// `layouts` names the layout in which each kernel reads an input; "": as it lies. All chosen kernels have
+/// one layout or "". An input that is also read as it lies is kept twice: so "" is used only at sizes where
+/// it is faster by kSecondLayout or more than any kernel of the layout. `most` >= 1; CHECKs that there is a
+/// kernel.
 ChosenRows choose_rows(const RowTimes& times, const std::vector<std::string>& layouts, std::size_t most);
 inline constexpr double kSecondLayout = 0.05;
-/// `times` without those that it leaves out where it chooses kernels of `layout`.
+/// Returns `times` without those that a choice of kernels of `layout` ignores.
 RowTimes times_in(const RowTimes& times, const std::vector<std::string>& layouts, const std::string& layout);
-/// A tenth of what one trial can tell.
+/// A tenth of the smallest difference that one trial can show.
 inline constexpr double kLeastEarned = 0.001;
 
-/// A kernel and how many rows it serves up to.
+/// A kernel, and the most rows that it serves.
 struct RowStretch {
   std::size_t kernel = 0;
   std::int64_t to = 0;
   friend bool operator==(const RowStretch&, const RowStretch&) = default;
 };
-/// Who of the chosen ones serves what. The fastest one at a size also serves all that are behind the size
-/// before: what a kernel takes does not fall with the rows, so that no more is lost than there, while the one
-/// that serves the size before may take a whole tile more from its next row on. Of equally fast ones that
-/// which serves the size before. CHECKs that each size is served.
+/// Returns which chosen kernel serves which rows. The fastest kernel at a size also serves all rows from
+/// behind the size before. A kernel's time does not fall with the rows, so no more is lost there than at the
+/// size itself, while the kernel of the size before may need a whole tile more from its next row on. Of
+/// equally fast kernels the one of the size before is taken. CHECKs that each size is served.
 std::vector<RowStretch> stretches_of(const RowTimes& times, const std::vector<std::size_t>& chosen);
 
-/// Powers of two and one and a half times these from `least` to `most`, and these two.
+/// Returns `least`, `most`, and between them the powers of two and one and a half times these.
 std::vector<std::int64_t> measured_sizes(std::int64_t least, std::int64_t most);
-/// Halfway between neighbours of `sizes`, where there is a size.
+/// Returns the sizes halfway between neighbours of `sizes`.
 std::vector<std::int64_t> sizes_between(const std::vector<std::int64_t>& sizes);
-/// `count` sizes from `least` to `most` that are not in `measured`, or as many as there are: each octave as
-/// likely as another. Ascending.
+/// Draws `count` sizes from `least` to `most` that are not in `measured`, or as many as there are. Each
+/// octave is equally likely. Ascending.
 std::vector<std::int64_t> held_out_sizes(std::int64_t least, std::int64_t most,
                                          const std::vector<std::int64_t>& measured, std::size_t count,
                                          Rng& rng);

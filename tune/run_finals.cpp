@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-/// Notes the result of a step.
+/// Enters the result of a step.
 void take(std::optional<Failure> failure, Inputs inputs, Contender& contender, ContestEntry& entry) {
   if (!failure) {
     contender.proof = inputs == Inputs::kOther ? ProofState::kHalf : ProofState::kProven;

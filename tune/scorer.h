@@ -15,55 +15,55 @@
 
 namespace lehr {
 
-/// Feature rows -> one score each, higher is better. Called from several threads at once.
+/// Returns one score per feature row; higher is better. Called from several threads at once.
 using Predict = std::function<std::vector<double>(const FeatureMatrix&)>;
 
-/// Featurises and scores on `threads` threads, remembers the rows of this session, and asks a model.
-/// Quiet between calls: no thread of its own runs while candidates are timed.
+/// Makes feature rows and scores on `threads` threads, and remembers the rows of this session. It is quiet
+/// between calls: none of its threads runs while candidates are timed.
 class Scorer {
  public:
-  /// Rows of `columns` values, made by `row_of`.
+  /// Rows have `columns` values, made by `row_of`.
   Scorer(std::size_t columns, RowOf row_of, int threads);
 
   std::size_t columns() const { return columns_; }
-  /// One row per point. A point that has none gets a row of zeros.
+  /// Returns one row per point. A point without a row gets zeros.
   FeatureMatrix features(std::span<const Point> points);
-  /// `predict`'s score per point, higher is better; a point that has no row gets -infinity.
+  /// Returns `predict`'s score per point, higher is better. A point without a row gets -infinity.
   std::vector<double> score(std::span<const Point> points, const Predict& predict);
 
-  std::uint64_t scored() const { return scored_; }  ///< points that were scored
-  /// Points whose row had to be made (the others were remembered).
+  std::uint64_t scored() const { return scored_; }  ///< number of points that were scored
+  /// Returns the number of rows that were made. The others were remembered.
   std::uint64_t made() const { return made_; }
 
  private:
   struct Remembered {
     std::uint32_t row;
-    std::uint32_t place = 0;  // in the rows of call number `call`
-    std::uint64_t call = 0;   // the last that needed it
+    std::uint32_t place = 0;  // position in the rows of call number `call`
+    std::uint64_t call = 0;   // last call that needed it
   };
-  /// A row that a call needs; the same point twice needs it once.
+  /// A row that a call needs. Two equal points share it.
   struct Needed {
     std::uint32_t row;
     const Point* point;
     Remembered* remembered;
-    bool known;   // it was made by an earlier call
-    bool failed;  // the point has none
+    bool known;   // an earlier call made it
+    bool failed;  // the point has no row
   };
   struct Call {
     std::vector<Needed> rows;
-    std::vector<std::uint32_t> of_point;  // position in `rows`, one per point
+    std::vector<std::uint32_t> of_point;  // position in `rows` of each point's
   };
   Call look_up(std::span<const Point> points);
   /// Makes the row if it is not known.
   void make(Needed& needed);
-  /// To be called after make(): what has failed is remembered as such.
+  /// Remembers which rows have failed. Call it after make().
   void settle(const Call& call);
   std::span<float> row(std::uint32_t index) const;
 
   static constexpr std::uint32_t kNoRow = 0xffffffffu;
   std::size_t columns_;
   RowOf row_of_;
-  std::size_t capacity_;  // rows that may be remembered; all are forgotten when it is exceeded
+  std::size_t capacity_;  // most rows that are remembered; if exceeded, all are forgotten
   ForkJoin threads_;
   std::unordered_map<Point, Remembered, PointHash> index_;
   std::vector<std::unique_ptr<float[]>> chunks_;

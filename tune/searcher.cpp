@@ -1,4 +1,4 @@
-// Two proposers in turn: see searcher.h.
+// Lets two proposers take turns: see searcher.h.
 #include "tune/searcher.h"
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 namespace lehr {
 namespace {
 
-// So many of the best by score are candidates for the trees' and the process's picks.
+// Number of the best by score that are candidates for the picks of the trees and of the Gaussian process.
 constexpr std::size_t kShortList = 256;
-// The trees' pick is the highest of its score, what the process expects of it, and so many times what the
-// process does not know of it (upper confidence bound; Srinivas et al., "Gaussian Process Optimization in the
-// Bandit Setting", 2010).
+// Weight of uncertainty in the trees' pick. The pick maximizes its score, plus the Gaussian process's
+// expectation, plus this times its deviation (upper confidence bound; Srinivas et al., "Gaussian Process
+// Optimization in the Bandit Setting", 2010).
 constexpr double kCuriosity = 2;
 
 }  // namespace
@@ -89,7 +89,7 @@ std::optional<Proposal> Searcher::next() {
   } else {
     const Turn turn = turns_.next();
     pick = turn == Turn::kProcess ? by_process() : by_trees();
-    if (!pick) pick = by_strategy({});  // what is left of the space
+    if (!pick) pick = by_strategy({});  // the rest of the space
     if (pick && pick->picked_by.empty()) pick->picked_by = "blind";
     if (pick && learner_.fitted()) pending_[pick->point] = turn;
   }
@@ -111,7 +111,7 @@ std::optional<Proposal> Searcher::by_trees() {
   for (const ScoredPoint& each : list) {
     if (seen_.contains(each.point)) continue;
     const auto [expected, deviation, known] = process_->belief(each.point);
-    // To the trees and to the process it is a config that was measured.
+    // To both proposers it counts as measured.
     if (known && measured_scores_.contains(each.score)) continue;
     const double wanted = each.score + expected + kCuriosity * deviation;
     if (best && wanted <= most) continue;
@@ -123,7 +123,7 @@ std::optional<Proposal> Searcher::by_trees() {
 }
 
 std::optional<Proposal> Searcher::by_process() {
-  // What a prior likes best may all be of one kind.
+  // The prior's favourites may all be of one kind.
   if (!learner_.fitted()) return tuner_.diversity ? blindly() : by_strategy({});
   if (!process_->current()) renew_process(false);
   const Score log_chance = [this](std::span<const Point> points) {
@@ -135,10 +135,11 @@ std::optional<Proposal> Searcher::by_process() {
       .point = *point, .picked_by = "process", .predicted = scorer_.score({&*point, 1}, tree_scores())[0]};
 }
 
-/// As a search begins that knows nothing of this task: by the prior, or far from what was measured.
+/// Proposes as a search that knows nothing of this task begins: by the prior, or far from all measured
+/// configs.
 std::optional<Proposal> Searcher::blindly() {
   if (!tuner_.prior) return by_strategy({});
-  // To choose kinds from all that were scored.
+  // All that were scored are needed to choose different kinds from.
   const std::size_t count = tuner_.diversity ? std::numeric_limits<std::size_t>::max() : kShortList;
   const Predict scores = [this](const FeatureMatrix& rows) { return tuner_.prior->predict(rows); };
   return best_of(listed(by_prior_, scores, count), "blind");

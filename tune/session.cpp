@@ -1,4 +1,4 @@
-// What earlier runs know, the defaults, then propose, measure, learn; at last the finals.
+// Recalls earlier runs, measures the defaults, then proposes, measures and learns; at last come the finals.
 #include "tune/session.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 namespace lehr {
 namespace {
 
-/// A round is so many times what the measurer has in hand at once: at its end that runs dry.
+/// Picks of a round, in units of Measurer::slots(). At the end of a round the measurer runs dry.
 constexpr std::size_t kWindowsOfARound = 4;
-constexpr int kKnownWell = 64;     // own timings from which on other tasks are not asked
-constexpr double kSketchS = 0.04;  // of a default's check and window, where a few samples do
+constexpr int kKnownWell = 64;     // own timings from which on other tasks are ignored
+constexpr double kSketchS = 0.04;  // seconds of a default's check and window if a few samples are enough
 
 Roofline roofline_of(const Task& task) {
   const bool known = task.workload && task.problem.flops > 0 && task.problem.bytes > 0;
@@ -126,12 +126,12 @@ void Session::recall_rows() {
   if (!summary_.resume_text.empty()) report(EventKind::kResumed, summary_.resume_text);
 }
 
-/// The same command after a kill or an interrupt goes on: it does not get its trials a second time.
+/// Continues a command after a kill or an interrupt: its trials are not granted a second time.
 void Session::recall_spent(const std::vector<Record>& rows) {
   if (options_.stop.trials == 0 || !options_.resumes) return;
   const std::vector<StoredVerdict> last = logs_.own.verdicts(
       {.workload = summary_.workload, .device = summary_.identity, .target = "", .family = ""});
-  // A run that was cut off while its winner was proven has a provisional verdict.
+  // A run that was cut off while its winner was being proven has a provisional verdict.
   const std::string finished = last.empty() || last[0].provisional ? "" : last[0].session;
   spent_ = spent_by_cut_off_runs(rows, summary_.identity, options_.seed, finished, options_.stop.trials);
   if (spent_ > 0)
@@ -140,7 +140,7 @@ void Session::recall_spent(const std::vector<Record>& rows) {
                     summary_.resume_text.empty() ? "" : "; ", spent_, options_.stop.trials);
 }
 
-/// Where this task is well known already, other tasks have nothing to add.
+/// Recalls other tasks, unless this task is well known already: then they add nothing.
 void Session::recall_tasks() {
   if (!searcher_.tuner().model || trials_.reused_timed() >= kKnownWell) return;
   const Tuner& tuner = searcher_.tuner();
@@ -172,9 +172,9 @@ void Session::learn(const std::vector<std::size_t>& positions) {
   searcher_.observe(results, best ? *best->time_us() : 0);
 }
 
-/// The first default that is not quarantined is measured in every session, known or not, and whatever the
-/// budget: it is the measurer's reference kernel, and what the finals compare with. So are the configs that
-/// were asked for by name. The other defaults only when no earlier run knows them.
+/// Measures the first default that is not quarantined, in every session, known or not, and whatever the
+/// budget: it is the measurer's reference kernel, and the finals compare with it. Configs that were asked for
+/// by name are measured too. Other defaults are measured only if no earlier run knows them.
 void Session::measure_first_default() {
   const auto first = std::ranges::find_if(
       candidates_.defaults, [this](const Point& point) { return !evaluator_.quarantined(point); });
@@ -183,8 +183,8 @@ void Session::measure_first_default() {
   for (const Point& point : options_.wanted)
     if (picks.empty() || point != picks[0].point) picks.push_back({point, kPickedToRemeasure});
   const double begin_s = budget_.elapsed_s();
-  // However little time there is, the default is measured. Before a task's first turn it only has to be told
-  // from others'.
+  // The default is measured however little time there is. Before a task's first turn a short window is
+  // enough: its time is only compared with other tasks'.
   const double most_s = options_.shared ? kSketchS : kNoLimitS;
   learn(evaluator_.measure(picks, [this] { return interrupted(); },
                            {.wanted_s = std::min(time_left().wanted_s, most_s)}));
@@ -217,7 +217,7 @@ void Session::warm_up() {
 
 bool Session::round() {
   if (out_of_budget()) return false;
-  if (time_left().most_s < seconds_per_trial() + budget_.inputs_s()) {  // it would only be ended
+  if (time_left().most_s < seconds_per_trial() + budget_.inputs_s()) {  // it would be cut off
     stop_ = options_.shared ? StopReason::kShared : StopReason::kTime;
     return false;
   }
@@ -247,12 +247,13 @@ bool Session::round() {
   return true;
 }
 
-/// Between two rounds nothing of ours runs.
+/// Probes a roof between two rounds, when nothing of ours runs.
 void Session::probe_roof() {
   roofline_.probe(device_.prober, [this] { return budget_.elapsed_s(); });
 }
 
-/// No more than the budget still holds: proposing and compiling the rest would be wasted.
+/// Returns at most the number of trials that the budget still has: proposing and compiling more would be
+/// wasted.
 std::size_t Session::room_for(std::size_t wanted) {
   double room = static_cast<double>(wanted);
   if (const int trials = options_.stop.trials; trials > 0)
@@ -339,7 +340,7 @@ void Session::summarize(const Progress& at_stop) {
   summary_.disturbed = spent.disturbed;
 }
 
-/// What cannot be shorter than it is may take longer than the limit: then it is named.
+/// Explains why the session ended. Steps that cannot be shortened may exceed the limit: then they are named.
 std::string Session::stop_text(const Progress& at_stop) const {
   const double limit_s = options_.stop.time_s, default_s = budget_.spent_s(Purpose::kDefault);
   if (limit_s <= 0 || default_s + setup_s() <= limit_s) return explain(*stop_, options_.stop, at_stop);
@@ -353,7 +354,7 @@ std::string Session::stop_text(const Progress& at_stop) const {
       limit_s, setup_s(), default_s, call);
 }
 
-/// Only a contest gives a verdict: without one `best` shows the fastest row, and says so.
+/// Appends the verdict. Only a contest gives one. Without it `best` shows the fastest row, and says so.
 void Session::append_verdict() {
   if (!summary_.contested) return;
   StoredVerdict row;

@@ -1,4 +1,5 @@
-// One task from start to result: the only place where space, models, strategy, measurer and database meet.
+// One task from start to result: the only part that uses space, models, strategy, measurer and database
+// together.
 #pragma once
 
 #include <optional>
@@ -16,35 +17,35 @@
 
 namespace lehr {
 
-/// Measures the defaults, then what the strategy wants, until a stop rule fires; re-times the finalists;
-/// appends every trial and the verdict to the database at once. The result is never slower than the default
-/// beyond noise. Deterministic by seed given the same outcomes, as long as no time limit cuts it. Throws
-/// Error when the environment is lost (device, compiler, database); everything measured until then is in the
+/// Measures the defaults, then the proposals, until a stop rule fires. It times the finalists again, and
+/// appends each trial and the verdict to the database at once. The result is never slower than the default
+/// beyond noise. Deterministic by seed given the same outcomes, unless a time limit cuts it. Throws Error
+/// when the environment is lost (device, compiler, database); everything measured until then is in the
 /// database.
 class Session {
  public:
-  /// Borrows `device` (whose measurer has nothing else to do from begin() or resume() on to pause() or the
-  /// end) and the logs. `tuner`: in the place of the one that `options.strategy` names; CHECKs that there is
-  /// a default.
+  /// Borrows `device` and the logs. Only this session may use the device's measurer from begin() or resume()
+  /// to pause() or the end. `tuner` replaces the one that `options.strategy` names. CHECKs that there is a
+  /// default.
   Session(Task task, Candidates candidates, const OpenDevice& device, Logs logs, SessionOptions options,
           Tuner tuner = {});
   Session(const Session&) = delete;
 
   Summary run();
 
-  // What run() is made of, for sessions that take turns on one device (many_tasks.h).
+  // The steps of run(), for sessions that take turns on one device (many_tasks.h).
 
-  /// The log's rows of this task, and the first default: enough for an answer.
+  /// Reads the log's rows of this task, and measures the first default: enough for a result.
   void begin();
-  /// The first time what other tasks of the log tell, the other defaults and the warm starts; then proposes,
-  /// measures and learns some times. false: a stop rule has fired, or did before.
+  /// Proposes, measures and learns some times. The first call begins with the hints of other tasks, the other
+  /// defaults and the warm starts. Returns false if a stop rule fires or has fired.
   bool round();
-  /// The finals and the verdict; `reason` is why there are no more rounds, where no stop rule has fired.
-  /// `finals_s`: what the finals may take, of a session that shares its time; else they have the rest of its
-  /// own.
+  /// Runs the finals and returns the result. `reason` says why there are no more rounds, if no stop rule has
+  /// fired. `finals_s` is the time for the finals of a session that shares its time. Without it they have the
+  /// rest of the session's own time.
   Summary end(StopReason reason, std::optional<double> finals_s = std::nullopt);
-  /// Before another session uses the device, and when it is this one's again: its clock stands still
-  /// meanwhile. The inputs are made again when they are needed.
+  /// pause() is called before another session uses the device, resume() when this one gets it back. The clock
+  /// stands still in between. The inputs are made again when they are needed.
   void pause() { budget_.pause(); }
   void resume() { budget_.resume(); }
 
@@ -58,10 +59,10 @@ class Session {
   void recall_spent(const std::vector<Record>& rows);
   void recall_tasks();
   void measure_first_default();
-  /// The winner of an earlier run, so that it takes part in the contest.
+  /// Measures the winner of an earlier run, so that it takes part in the contest.
   void measure_earlier_winner();
   void warm_up();
-  /// Of what was reused and what gives hints.
+  /// Reports what was reused and where hints come from.
   void tell_resumed(const std::string& text);
   std::size_t room_for(std::size_t wanted);
   std::optional<Proposal> propose();
@@ -69,9 +70,9 @@ class Session {
   void probe_roof();
   Progress progress() const;
   bool out_of_budget();
-  /// `wanted_s`: until the finals are due.
+  /// Returns the time that is left. Its `wanted_s` is the time until the finals are due.
   TimeLeft time_left() const;
-  /// Of a trial, with all that it takes; 0: not known yet.
+  /// Returns the mean seconds of a trial, all its costs included; 0: not known yet.
   double seconds_per_trial() const { return budget_.per_trial_s(trials_.measured()); }
   bool interrupted() const { return device_.stopped(); }
   void report(EventKind kind, std::string note);
@@ -95,7 +96,7 @@ class Session {
   bool warmed_up_ = false;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
-  int spent_ = 0;  // of the budget of trials, by earlier runs that were cut off
+  int spent_ = 0;  // trials of the budget that earlier, cut-off runs have spent
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Entrants, contest, proofs, and what is told of them.
+// Runs entrants, contest and proofs, and reports them.
 #include "tune/session_finals.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace lehr {
 namespace {
 
-/// Share of the finals' time in which finalists of earlier runs are measured once more.
+/// Share of the finals' time in which finalists of earlier runs are measured again.
 constexpr double kResumeShare = 0.5;
 
 FinalistCost cost_of(const KnownTrial& trial) {
@@ -34,7 +34,7 @@ std::vector<std::string> libraries_of(const FinalsParts& of) {
   return names;
 }
 
-/// For the next session, unless the log has it.
+/// Stores a library's finding for the next session, unless the log has it.
 void remember_algorithms(const FinalsParts& of, const ContestEntry& library) {
   if (!library.finding) return;
   const std::vector<StoredAlgorithm> known = of.logs.own.algorithms(of.summary.workload, of.summary.identity);
@@ -60,8 +60,8 @@ bool wants_unfused(const FinalsParts& of) {
   return std::ranges::count(of.options.baselines, kUnfused) > 0 && of.candidates.unfused;
 }
 
-/// The unfused pair takes part, or is told as missing: the one with the schedule that was the fastest so far,
-/// so that it says what the epilogue costs by itself, nothing else.
+/// Adds the unfused pair, or reports it as missing. It has the schedule that was the fastest so far, so it
+/// shows the cost of an unfused epilogue and nothing else.
 void add_unfused(const FinalsParts& of, std::vector<Point> points, const FinalsPlan& plan,
                  FinalsSides& sides) {
   std::ranges::sort(points, {}, [&](const Point& point) { return *of.trials.find(point)->time_us(); });
@@ -138,7 +138,8 @@ void Finals::recall_verdict() {
     earlier_winner_ = of_.candidates.space.point_of(of_.logs.own.find(earlier_->record_id)->config);
 }
 
-/// A trial may still run when they are due, and costs are known to a tenth.
+/// Reserves more than the estimate: a trial may still run when the finals are due, and costs are known to a
+/// tenth.
 void Finals::keep_time() const {
   constexpr double kKnownTo = 1.1;
   Budget& budget = of_.budget;
@@ -159,7 +160,7 @@ std::vector<Point> Finals::finalists() const {
   if (default_) points.push_back(*default_);
   for (const std::size_t at : pick_finalists(of_.trials, default_, of_.options.finalists))
     points.push_back(of_.trials.all()[at].point);
-  // An earlier run's winner takes part however slow it looks now, behind the fastest.
+  // An earlier run's winner takes part however slow it looks now, after the fastest ones.
   const KnownTrial* const earlier = earlier_ ? of_.trials.find(earlier_winner_) : nullptr;
   if (!earlier || !earlier->time_us() || default_ == earlier_winner_) return points;
   const std::ptrdiff_t second = std::min<std::ptrdiff_t>(std::ssize(points), default_ ? 2 : 1);
@@ -212,7 +213,7 @@ std::optional<FinalsPlan> Finals::plan(const std::vector<Point>& points) const {
   costs.inputs = of_.budget.set_up() ? of_.device.measurer->swaps() : swaps_;
   costs.libraries = static_cast<int>(libraries_of(of_).size());
   const Backend& backend = backend_of(of_.task.device.limits.target);
-  // On other devices they were started beside the first compilations.
+  // On other devices they were started during the first compilations.
   costs.library_s = backend.on_host ? kLibraryStartS + costs.inputs.prepared_s : 0;
   for (const Point& point : points) {
     const FinalistCost cost = cost_of(*of_.trials.find(point));
@@ -224,7 +225,8 @@ std::optional<FinalsPlan> Finals::plan(const std::vector<Point>& points) const {
   if (wants_unfused(of_)) costs.challengers = 1;
   costs.challenger_s = of_.budget.compile_s();
   TimeLeft left = this->left();
-  if (!of_.budget.set_up() && left.most_s < kNoLimitS) {  // the inputs are made again, and all are compiled
+  // The inputs are made again, and all sources are compiled.
+  if (!of_.budget.set_up() && left.most_s < kNoLimitS) {
     costs.compile_s = of_.budget.compile_s();
     left = {left.wanted_s - of_.budget.inputs_s(), left.most_s - of_.budget.inputs_s()};
   }
@@ -242,7 +244,7 @@ void Finals::prepare_libraries(double search_s) {
       if (search == searches.end()) continue;
       std::vector<LibraryFinding>& known = search->second.known;
       if (algorithm.list == 0) known.push_back({algorithm.library, {}});
-      // In their order; behind a gap they are of no use.
+      // Lists come in their order; those after a gap are of no use.
       if (!known.empty() && known.back().library == algorithm.library &&
           algorithm.list == std::ssize(known.back().lists))
         known.back().lists.push_back(algorithm);
@@ -264,7 +266,7 @@ FinalsSides Finals::sides_of(const std::vector<Point>& points) const {
 
 void Finals::run(const FinalsPlan& first) {
   const TimeLeft whole = left();
-  of_.prepare();  // the measurer forgets then how libraries search
+  of_.prepare();  // after it the measurer does not know any more how libraries search
   if (!libraries_prepared_) {
     const double rule_s = library_search_s(of_.options.stop, of_.options.shared ? whole.wanted_s : 0);
     prepare_libraries(rule_s > 0 ? std::min(rule_s, first.search_s) : 0);
@@ -294,7 +296,7 @@ void Finals::run(const FinalsPlan& first) {
   conclude_from_contest(points, result);
 }
 
-/// What is compared with a kernel that is wrong itself would win for nothing.
+/// Records why there is no winner. A wrong default must not make another kernel the winner.
 void Finals::refuse(const ContestEntry& entry) {
   of_.summary.unproven = fmt::format(
       "{} failed in the finals, so that nothing is proven: {}: {}",
@@ -311,7 +313,7 @@ void Finals::conclude_from_contest(const std::vector<Point>& points, const Final
   const Contender* const leader = leader_of(result.contenders);
   if (default_ && entries[0].failure) return refuse(entries[0]);
   if (leader == nullptr) {
-    // Every one that was timed has failed; or there was no time for three rounds.
+    // Every kernel that was timed has failed, or there was no time for three rounds.
     const bool all_failed =
         std::ranges::all_of(ours, [](const ContestEntry& entry) { return entry.failure.has_value(); });
     return !default_ && all_failed && failed != ours.end() ? refuse(*failed) : conclude_from_trials();
@@ -345,7 +347,8 @@ void Finals::tell_earlier_verdict() {
   if (default_) summary.default_trial = *of_.trials.find(*default_);
 }
 
-/// As `lehr best` has it: a verdict stays unless its winner failed now, or another trial is clearly faster.
+/// Whether the earlier verdict stays, as in `lehr best`: unless its winner failed now, or another trial is
+/// clearly faster.
 bool Finals::earlier_verdict_stands() const {
   if (!earlier_) return false;
   const KnownTrial* const winner = of_.trials.find(earlier_winner_);
@@ -366,7 +369,7 @@ void Finals::conclude_from_trials() {
   std::ranges::stable_sort(order, {}, [](const KnownTrial* trial) { return *trial->time_us(); });
   const KnownTrial* best = order[0];
   if (base) {
-    // The fastest that surely beats the default; else the default stays.
+    // The fastest trial that surely beats the default wins; else the default stays.
     const auto& first = std::get<Timing>(base->outcome);
     const auto found = std::ranges::find_if(order, [&](const KnownTrial* trial) {
       return trial == base || beats(std::get<Timing>(trial->outcome), first);
@@ -393,7 +396,7 @@ void Finals::check_determinism() {
   Summary& summary = of_.summary;
   if (!of_.options.check_determinism || !summary.best || of_.device.stopped()) return;
   std::string& text = summary.determinism;
-  constexpr double kTolerated = 1.1;  // times the limit
+  constexpr double kTolerated = 1.1;  // as a multiple of the limit
   const double limit_s = of_.options.stop.time_s, two_calls_s = 2 * summary.verdict.best.us * 1e-6;
   if (limit_s > 0 && of_.budget.elapsed_s() + two_calls_s > kTolerated * limit_s) {
     text = "whether the winner is deterministic could not be told: no time was left";

@@ -1,4 +1,4 @@
-// The end of a session: who takes part, the contest and the proofs, and the verdict.
+// The end of a session: the participants, the contest and the proofs, and the verdict.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace lehr {
 
-/// What belongs to the session whose finals they are.
+/// The session's parts that its finals use.
 struct FinalsParts {
   const Task& task;
   const Candidates& candidates;
@@ -25,8 +25,8 @@ struct FinalsParts {
   const Trials& trials;
   Roofline& roofline;
   Evaluator& evaluator;
-  Summary& summary;               ///< gets what they find
-  std::function<void()> prepare;  ///< puts the inputs in place, unless they are
+  Summary& summary;               ///< gets the results
+  std::function<void()> prepare;  ///< puts the inputs in place if they are not
 };
 
 class Finals {
@@ -34,37 +34,37 @@ class Finals {
   /// Borrows the parts.
   explicit Finals(const FinalsParts& of);
 
-  /// What others are compared with: the first default that ran.
+  /// Chooses the first default that ran: all others are compared with it.
   void choose_default();
   const std::optional<Point>& the_default() const { return default_; }
-  /// The verdict of an earlier run that still holds: its winner takes part.
+  /// Recalls the verdict of an earlier run that still holds: its winner takes part.
   void recall_verdict();
   const Point* earlier_winner() const { return earlier_ ? &earlier_winner_ : nullptr; }
-  /// Tells the measurer what the log knows of libraries' searches, and how long each may search.
+  /// Gives the measurer what the log knows of libraries' searches, and sets how long each may search.
   void prepare_libraries(double search_s);
 
-  /// Has the budget keep their time: more than their share where a contest with its proofs needs more.
+  /// Keeps time in the budget: more than the finals' share if a contest with its proofs needs more.
   void keep_time() const;
-  /// Estimates the seconds that they need at least: a contest of two finalists, and both proofs.
+  /// Estimates the least seconds of the finals: a contest of two finalists, and both proofs.
   double least_s() const;
-  /// nullopt: nothing to decide, or no time for it.
+  /// Returns the plan; nullopt if there is nothing to decide, or no time for it.
   std::optional<FinalsPlan> plan() const;
-  /// Where that is so.
+  /// Concludes from single trials, when plan() has returned nullopt.
   void conclude_from_trials();
-  /// The contest and the proofs; `first` is plan().
+  /// Runs the contest and the proofs; `first` is plan()'s result.
   void run(const FinalsPlan& first);
   void check_determinism();
 
  private:
-  /// What they may take from now on, and whether more would be too much.
+  /// Returns the seconds that the finals may take from now on, and the hard limit.
   TimeLeft left() const;
   std::optional<FinalsPlan> plan(const std::vector<Point>& points) const;
-  /// The default first, then the fastest trials.
+  /// Returns the default, then the fastest trials.
   std::vector<Point> finalists() const;
-  /// All of them measured (and so checked) by this session.
+  /// Returns the points that this session has measured, and so checked.
   std::vector<Point> entrants(std::vector<Point> points, double seconds);
   FinalsSides sides_of(const std::vector<Point>& points) const;
-  /// Whether an earlier run's verdict stays where there was no contest.
+  /// Whether an earlier run's verdict stays when there was no contest.
   bool earlier_verdict_stands() const;
   void tell_earlier_verdict();
   void conclude_from_contest(const std::vector<Point>& points, const FinalsResult& result);
@@ -72,7 +72,7 @@ class Finals {
 
   const FinalsParts of_;
   std::optional<Point> default_;
-  std::optional<StoredVerdict> earlier_;  // proven, by another run of this task on this device, ...
+  std::optional<StoredVerdict> earlier_;  // a proven verdict of another run of this task on this device ...
   Point earlier_winner_;                  // ... and its winner
   SwapCosts swaps_;                       // Measurer::swaps()
   bool libraries_prepared_ = false;

@@ -1,4 +1,4 @@
-// What a session is asked for, and the logs that it works with.
+// Options of a session, and the logs that it works with.
 #pragma once
 
 #include <cstdint>
@@ -18,41 +18,43 @@ struct SessionOptions {
   StopRules stop;
   std::uint64_t seed = 0;
   int threads = 1;                  ///< for lowering and features
-  std::string strategy = "anneal";  ///< the tuner's name, stored with its picks
-  /// Asked to take part in the finals. kUnfused: a kernel without the epilogue, and the epilogue behind it;
-  /// it has nothing to say where there is no such pair (Candidates::unfused).
+  std::string strategy = "anneal";  ///< the tuner's name, which is stored with its picks
+  /// Names of baselines in the finals. kUnfused is a kernel without the epilogue, followed by the epilogue;
+  /// it is ignored if there is no such pair (Candidates::unfused).
   std::vector<std::string> baselines;
-  bool reuse = true;           ///< earlier rows of this workload answer
-  bool transfer = true;        ///< rows of other tasks hint
-  bool resumes = true;         ///< what runs that were cut off have measured counts as trials of the budget
+  bool reuse = true;           ///< whether earlier rows of this workload answer
+  bool transfer = true;        ///< whether rows of other tasks are hints
+  bool resumes = true;         ///< whether trials of runs that were cut off count in the budget
   std::size_t finalists = 16;  ///< 0: no finals, and no verdict
-  /// Of the space: measured with the first default, whatever the budget and the log.
+  /// Points of the space that are measured with the first default, whatever the budget and the log.
   std::vector<Point> wanted;
-  bool check_determinism = false;  ///< the winner runs twice on the same input, and its bits are compared
+  bool check_determinism = false;  ///< whether to run the winner twice on the same input and compare the bits
   double before_s = 0;  ///< seconds of the time limit spent before: opening the device; part of the set-up
-  /// A time that several sessions share: this one searches until what is kept of it is due. nullptr: none.
+  /// A time limit for several sessions: this one searches until the kept part is due. nullptr: no shared
+  /// limit.
   const Budget* shared = nullptr;
-  double shared_s = 0;     ///< this session's part of it
+  double shared_s = 0;     ///< this session's share of it in seconds
   std::string session_id;  ///< unique: names this run in the database
   std::int64_t began_unix_ms = now_unix_ms();
-  /// Told what goes on; may be empty. It ends with the first call that throws: the session goes on without.
+  /// Gets events; may be empty. After the first call that throws it is not called again, and the session goes
+  /// on.
   EventSink on_event;
-  Budget::Now now_s;  ///< empty: the steady clock
+  Budget::Now now_s;  ///< if empty: the steady clock
 };
 
-/// 32 hex digits that no other run has, on this machine or another.
+/// Returns 32 hex digits that no other run has, on this machine or another.
 std::string new_session_id();
 
-/// What all rows of a session have in common; its device is stored in `log`.
+/// Returns the columns that all rows of a session share. Stores its device in `log`.
 Record common_row(const Task& task, const SessionOptions& options, Database& log);
 
 /// The logs that a session works with.
 struct Logs {
-  Database& own;                     ///< trials and verdicts go there, and earlier ones are there
-  const Database* others = nullptr;  ///< with the tasks that hint; nullptr: `own`
+  Database& own;                     ///< gets trials and verdicts, and has the earlier ones
+  const Database* others = nullptr;  ///< the log with the tasks that give hints; nullptr: `own`
 };
 
-/// What its summary says from the start. `text` and `flops` are the problem's.
+/// Returns the part of a summary that is known from the start. `text` and `flops` are the problem's.
 RunSummary begun_summary(const std::string& text, double flops, const Device& device,
                          const SessionOptions& options);
 

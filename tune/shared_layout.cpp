@@ -13,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// Whether some other value of the knob gives another layout. Tried are the two nearest ones on either side,
-/// and the outermost ones, where they go with the other knobs.
+/// Whether some other value of the knob changes the layout. Tried are the two nearest values on either side
+/// and the outermost ones, if they are valid with the other knobs.
 bool changes_layout(const FamilySpace& space, const Knob& knob, const Config& config,
                     const std::string& layout, const Workload& workload, const Limits& limits) {
   constexpr std::ptrdiff_t kNear = 2;
@@ -28,7 +28,7 @@ bool changes_layout(const FamilySpace& space, const Knob& knob, const Config& co
     if (!space.find(other)) continue;
     try {
       if (prepack_layout(emit(lower(workload, other, limits))) != layout) return true;
-    } catch (const std::exception&) {  // no kernel, no layout
+    } catch (const std::exception&) {  // a config without a kernel has no layout
     }
   }
   return false;
@@ -53,7 +53,7 @@ void keep_layout(Families& families, const SharedLayout& layout) {
         config.family);
   FamilySpace space = *found;
   CHECK(space.find(config).has_value(), "{} is not in the space", to_text(config));
-  std::vector<std::pair<std::size_t, std::int64_t>> kept;  // places of members, and their values
+  std::vector<std::pair<std::size_t, std::int64_t>> kept;  // positions of members, and their values
   for (const Knob& knob : space.knobs())
     if (std::ranges::count(layout.knobs, knob.name) > 0) kept.push_back({knob.place, config.at(knob.name)});
   space.forbid("lays its inputs out in another way", [kept](const Members& members) {

@@ -1,4 +1,4 @@
-// Kernels that lay their constant inputs out in one way, so that these are laid out once for all of them.
+// Kernels that share one layout of their constant inputs, so that these are packed once for all of them.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace lehr {
 
-/// A way to lay inputs out: as a kernel does, and as others of its family do that have the same values of
-/// some knobs.
+/// A layout of inputs: that of a kernel, and of other kernels of its family with the same values of some
+/// knobs.
 struct SharedLayout {
   Config config;
   std::vector<std::string> knobs;
 };
 
-/// Of a config of the workload's space. Its knobs are those that change prepack_layout() when one of them
-/// alone is changed.
+/// Returns the layout of a config of the workload's space. Its knobs are those that alone can change
+/// prepack_layout().
 SharedLayout shared_layout(const Config& config, const Workload& workload, const Limits& limits);
 
-/// Leaves of `families` that of the layout alone, and of its space the configs that share it; the layout's
-/// own is then the default. CHECKs that it is of the space.
+/// Reduces `families` to the layout's family, and its space to the configs that share the layout. The
+/// layout's own config becomes the default. CHECKs that the space has it.
 void keep_layout(Families& families, const SharedLayout& layout);
 
 }  // namespace lehr

@@ -11,8 +11,8 @@ namespace {
 /// Leaves a batch of the measurer between two candidates.
 struct Interrupted {};
 
-/// The default of family number `family` first, then distinct samples. Fewer than `count` when it has no
-/// more.
+/// Draws the default of family number `family`, then distinct samples. Returns fewer than `count` if the
+/// family has no more.
 std::vector<Point> draw(const Candidates& candidates, std::size_t family, int count, Rng& rng) {
   constexpr int kDrawsPerConfig = 20;
   std::vector<Point> points;

@@ -1,4 +1,4 @@
-// Are a family's kernels right on this device? Sampled configs against the reference, without a search.
+// Checks a family's kernels on this device: sampled configs against the reference, without a search.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace lehr {
 
-/// A config that did not give a right result, and why.
+/// A config that did not give a right result, and the reason.
 struct CheckFailure {
   Config config;
   Failure failure;
 };
 
-/// What came of one family on one workload. sampled = right + rejected + failures.
+/// The outcome of one family on one workload. sampled = right + rejected + failures.
 struct FamilyCheck {
   std::string workload, family;
-  int sampled = 0;   ///< distinct configs that were drawn and run
-  int right = 0;     ///< gave the reference's result
-  int rejected = 0;  ///< compiled, but their log broke a rule (spills): a search would not have run them
+  int sampled = 0;  ///< distinct configs that were drawn and run
+  int right = 0;    ///< number that gave the reference's result
+  /// Number that compiled, but whose log broke a rule (spills): a search would not have run them.
+  int rejected = 0;
   std::string checked_by;         ///< Measurer::checked_by()
   double error_of_tolerance = 0;  ///< largest error / tolerance of the right ones, in [0, 1]
   std::vector<CheckFailure> failures;
@@ -32,15 +33,15 @@ struct SpotCheckOptions {
   std::uint64_t seed = 0;
 };
 
-/// Runs up to `samples` configs of each family that serves the task on the workload's seeded inputs; a family
-/// of fewer configs is run whole. Stops between configs once `device.stop` is set, and gives what is known.
-/// Throws as Measurer::measure().
+/// Checks up to `samples` configs of each family that serves the task, on the workload's seeded inputs. A
+/// family with fewer configs is checked whole. Stops between configs once `device.stop` is set, and returns
+/// what is known. Throws as Measurer::measure().
 std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, const OpenDevice& device,
                                     const SpotCheckOptions& options);
 
 /// Documents of `lehr check --json`.
 void describe(auto& field, const CheckFailure& one) {
-  constexpr std::size_t kMostText = 2000;  // a compiler's may be megabytes
+  constexpr std::size_t kMostText = 2000;  // a compiler's text may be megabytes
   field("config", to_text(one.config));
   field("kind", std::string(name_of(one.failure.kind)));
   field("text", one.failure.text.substr(0, kMostText));

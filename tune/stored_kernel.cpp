@@ -13,7 +13,8 @@
 namespace lehr {
 namespace {
 
-/// What is usual for the arch, or, where this version does not know it, for another one of the target.
+/// Returns the usual limits of the arch, or, if this version does not know it, those of another arch of the
+/// target.
 Limits usual_limits(const Limits& like) {
   const Archs& archs = archs_of(like.target);
   try {
@@ -23,11 +24,11 @@ Limits usual_limits(const Limits& like) {
   }
 }
 
-/// `make` makes the source of the record's config.
+/// Whether `make` makes the same source from the record's config as was measured.
 bool is_made_alike(const Record& record, const auto& make) {
   try {
     return !why_another(record, make());
-  } catch (const std::exception&) {  // a template must not end what reads a log
+  } catch (const std::exception&) {  // a failing template must not end a log's reader
     return false;
   }
 }

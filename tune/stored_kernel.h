@@ -1,5 +1,5 @@
-// The kernel of a stored trial, made again: with the facts of the device that it was measured on, and held
-// against the hash of what was measured.
+// Makes the kernel of a stored trial again, with the facts of the device that it was measured on, and
+// compares it with the hash of the measured source.
 #pragma once
 
 #include <optional>
@@ -13,24 +13,25 @@
 
 namespace lehr {
 
-/// `device` as trials name it: its identity and facts. Rates that the target's backend measures anew in every
-/// session (Backend::peak_gflops) are left out: they belong to the session, and no kernel depends on them.
+/// Returns `device` as trials name it: its identity and facts. Rates that the target's backend measures in
+/// every session (Backend::peak_gflops) are left out: they belong to the session, and no kernel depends on
+/// them.
 StoredDevice stored_device(const Device& device);
 
-/// The limits that a stored device's trials are lowered with. A fact that its row does not tell is the one
-/// that is usual for its arch: whether a kernel depends on it, its hash says.
+/// Returns the limits that a stored device's trials are lowered with. A fact that its row does not have gets
+/// the usual value of its arch. If a kernel depends on it, its hash shows that.
 Limits limits_of(const StoredDevice& device);
 
-/// A clause why `source` is another kernel than the one that `record` timed, by the hash in its row. nullopt:
-/// it is that kernel.
+/// Explains in a clause why `source` is another kernel than the one that `record` timed, by the hash in its
+/// row. Returns nullopt if it is the same.
 std::optional<std::string> why_another(const Record& record, const Source& source);
 
 /// Whether the kernel of a stored trial's config is the one that was measured.
 bool is_as_measured(const Record& record, const KernelSpace& kernels);
 
 /// Whether a stored outcome is an answer for `task`'s device: it was measured under the same identity, and
-/// this version makes the very same source of its config, by the hash in its row. Failures before there was a
-/// source have none: they must be of the same version of their template. `record.config` must be of
+/// this version makes the same source from its config, by the hash in its row. A failure before there was a
+/// source has no hash: its template's version must be the same. `record.config` must be of
 /// `candidates.space`.
 bool answers(const Record& record, const std::string& identity, const Candidates& candidates);
 

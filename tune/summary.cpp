@@ -1,4 +1,4 @@
-// The summary's derived numbers and its JSON form.
+// Computes the summary's derived numbers and its JSON form.
 #include "tune/summary.h"
 
 #include "base/describe_json.h"

@@ -1,4 +1,4 @@
-// Binds the template catalogue and the reference to one task.
+// Connects the template catalogue and the reference to one task.
 #include "tune/task.h"
 
 #include <algorithm>
@@ -26,22 +26,23 @@ std::function<std::optional<Source>(const Config&)> unfused_of(const Task& task)
   const Limits limits = task.device.limits;
   const Workload fused = *task.workload, plain = {fused.problem, {}};
   if (fused.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
-  // The pass is over a fixed number of rows.
+  // The pass has a fixed number of rows.
   if (fixed_rows(fused) != fused) return {};
-  // The pass is one over f32: an output of another type could not hold the sums between the two.
+  // The pass reads and writes f32: an output of another type could not hold the sums between the two kernels.
   for (const TensorSpec& tensor : tensors_of(fused))
     if (tensor.type != DType::kF32) return {};
   return [fused, plain, limits](const Config& config) -> std::optional<Source> {
     const Template& family = template_named(config.family);
-    // A pool takes fewer lines than the output has.
+    // A pool reads fewer lines than the output has.
     if (why_unserved(family, plain, limits) || !family.space(plain, limits).find(config)) return std::nullopt;
     const ir::Kernel product = with_epilogue_operands(lower(plain, config, limits), fused);
     return in_sequence(emit(product), emit(lower_epilogue_pass(fused, limits, product)));
   };
 }
 
-// The catalogue's order knows no sizes: a family made for depthwise filters would come first for images of
-// one channel, Winograd's for one output channel, dot products for however many rows.
+// Orders the defaults by estimate. The catalogue's order knows no sizes: it would put a family for depthwise
+// filters first for images of one channel, Winograd's for one output channel, dot products for any number of
+// rows.
 std::vector<Point> by_estimate(const KernelSpace& kernels) {
   if (!machine_of(kernels.limits.target).ranks_defaults) return kernels.defaults;
   RooflineModel model(kernels.limits);
@@ -90,7 +91,7 @@ Candidates candidates_for(const Task& task) {
   const Limits& limits = task.device.limits;
   Families families = families_for(allowed_families(task), workload, limits);
   if (task.layout) keep_layout(families, *task.layout);
-  // Shared: copies of a function that holds the space would copy all of it.
+  // Shared, since copies of a function that holds the space would copy all of it.
   const auto kernels =
       std::make_shared<const KernelSpace>(kernel_space(std::move(families), workload, limits));
   Candidates candidates = {.space = kernels->space, .defaults = by_estimate(*kernels)};
@@ -131,7 +132,7 @@ void prepare(Measurer& measurer, const Task& task, std::uint64_t seed) {
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point) {
   try {
     return candidates.source_of(point);
-  } catch (const std::exception& error) {  // one candidate must not end the session
+  } catch (const std::exception& error) {  // a failing candidate must not end the session
     return Failure{.kind = FailureKind::kLower,
                    .text = fmt::format("{}: {}", to_text(candidates.space.config_of(point)), error.what()),
                    .resources = {}};

@@ -1,5 +1,5 @@
-// What one session tunes: a problem on a device, and the candidates for it, as the templates offer them or
-// somebody else does.
+// The input of a session: a problem on a device, and the candidates for it, from the templates or from
+// somebody else.
 #pragma once
 
 #include <cstdint>
@@ -23,70 +23,74 @@
 
 namespace lehr {
 
-/// Among the names of baselines: Candidates::unfused.
+/// Name among the baselines that stands for Candidates::unfused.
 inline constexpr std::string_view kUnfused = "unfused";
 
 struct Task {
-  Problem problem;  ///< asked for; its inputs follow from the session's seed
+  Problem problem;  ///< not made yet: its inputs follow from the session's seed
   Device device;
-  /// What is computed, if it is one of ours. Without it no other task of a log is a hint, no library and no
-  /// roof is known, and the host alone checks.
+  /// The workload, if the problem is one of ours. Without it no other task of a log gives hints, no library
+  /// and no roof is known, and only the host checks.
   std::optional<Workload> workload = std::nullopt;
-  /// false: without families that do fewer products than the sum that defines the operator (Winograd's),
-  /// whose rounding errors are larger.
+  /// Whether families take part that do fewer products than the operator's sum (Winograd's). Their rounding
+  /// errors are larger.
   bool saving_products = true;
-  /// Only kernels that lay inputs out beforehand in this way.
+  /// If set, only kernels with this layout of packed inputs take part.
   std::optional<SharedLayout> layout = std::nullopt;
 };
 
-/// Writes the feature row of a point into `row`; false if it has none. Called from several threads at once.
+/// Writes the feature row of a point into `row`; returns false if it has none. Called from several threads at
+/// once.
 using RowOf = std::function<bool(const Point& point, std::span<float> row)>;
 
-/// The task of a workload of ours.
+/// Returns the task of a workload of ours.
 Task task_of(const Workload& workload, Device device, bool saving_products = true,
              std::optional<SharedLayout> layout = std::nullopt);
 
-/// What a tuner asks of the kernels that it chooses from. The functions are called from several threads at
-/// once and must be pure.
+/// The kernels that a tuner chooses from. The functions are called from several threads at once and must be
+/// pure.
 struct Candidates {
   Space space;
-  /// One of each family, the most promising first: on a CPU that with the shortest estimate
-  /// (costmodel/roofline_model.h), elsewhere the catalogue's order. Never empty; the first is "the default".
+  /// One config per family, the most promising first: on a CPU by the shortest estimate
+  /// (costmodel/roofline_model.h), elsewhere in the catalogue's order. Never empty; the first is "the
+  /// default".
   std::vector<Point> defaults = {};
-  /// What it throws is how the candidate fails.
+  /// Makes the source of a point. An exception is the candidate's failure.
   std::function<Source(const Point&)> source_of = {};
-  RowOf row_of = {};  ///< what models learn from, `columns` values; none of what cannot be made
+  /// Writes the row that models learn from, `columns` values; false for a point without a kernel.
+  RowOf row_of = {};
   std::size_t columns = 0;
-  /// Rows are those of feature_table(), of which the analytic prior and kernels of other workloads tell.
+  /// Whether rows are those of feature_table(), which the analytic prior and kernels of other workloads use.
   bool of_kernels = false;
-  /// The candidate's own operations; empty: the problem's.
+  /// Returns the candidate's own operations. If empty: the problem's.
   std::function<double(const Point&)> flops_of = {};
-  /// The template's version, stored with each trial.
+  /// Returns the template's version, which is stored with each trial.
   std::function<int(std::string_view family)> version_of = {};
-  /// The kernel of a config without the epilogue, then the epilogue as a pass of its own over the output.
-  /// nullopt: without the epilogue there is no such config. Empty: there is no epilogue, or no such pass for
-  /// the device.
+  /// Returns a config's kernel without the epilogue, followed by the epilogue as a pass of its own over the
+  /// output; nullopt if there is no such config without the epilogue. Empty if there is no epilogue, or no
+  /// such pass for the device.
   std::function<std::optional<Source>(const Config&)> unfused = {};
 };
 
-/// From now on sources, rows and operations are those of kernels that `lower` makes, which must be pure.
+/// Sets sources, rows and operations to those of the kernels that `lower` makes. `lower` must be pure.
 void lower_by(std::function<ir::Kernel(const Point&)> lower, const Limits& limits, Candidates& candidates);
 
-/// All template families that serve the task, whose workload is one of ours. Throws Error(kUser) with each
-/// family's reason when there is none.
+/// Returns all template families that serve the task, whose workload must be one of ours. Throws Error(kUser)
+/// with each family's reason if no family does.
 Candidates candidates_for(const Task& task);
 
-/// nullopt where a family serves the workload on the device, or a range's kernels, else a sentence.
-/// `leave_out` gets it, or one for each family that fails to describe itself.
+/// Returns nullopt if a family, or a range's kernels, serve the workload on the device; else a sentence.
+/// `leave_out` gets a sentence for each family that fails to describe itself.
 std::optional<std::string> why_not_served(const Workload& workload, const Limits& limits,
                                           const std::function<void(const std::string&)>& leave_out);
 
-/// What a device that checks by itself computes expected outputs with; nullopt where the host checks.
+/// Returns the plain kernel with which a device that checks itself computes expected outputs; nullopt if the
+/// host checks.
 std::optional<PlainSource> plain_source(const Task& task);
-/// Puts the task's problem before the measurer, and others to prove kernels on.
+/// Gives the measurer the task's problem, and others to prove kernels on.
 void prepare(Measurer& measurer, const Task& task, std::uint64_t seed);
 
-/// The source of `point`, or what making it threw, as a failed trial.
+/// Returns the source of `point`, or its exception as a failed trial.
 std::variant<Source, Failure> try_emit(const Candidates& candidates, const Point& point);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Counting picks by tile and cluster.
+// Counts picks by tile and cluster.
 #include "tune/tile_diversity.h"
 
 #include <algorithm>
@@ -34,7 +34,10 @@ TileDiversity::Kind TileDiversity::kind_of(const Point& point, bool with_cluster
   };
   const Places& places = places_[point.family];
   Kind kind = {static_cast<std::int64_t>(point.family), value(places.tile[0]), value(places.tile[1]), 0, 0};
-  if (with_cluster) kind[3] = value(places.cluster[0]), kind[4] = value(places.cluster[1]);
+  if (with_cluster) {
+    kind[3] = value(places.cluster[0]);
+    kind[4] = value(places.cluster[1]);
+  }
   return kind;
 }
 

@@ -1,8 +1,8 @@
-// Which configs are much alike to the analytic prior: those of one tile.
+// Limits how many picks of the analytic prior have one tile.
 //
-// It orders tiles, and hardly what a kernel does beside them: its best configs are one tile with the other
-// knobs in all positions, which teaches a model nothing about tiles and bets all on one estimate. So of its
-// picks three at most have one tile, and no two of them one shape of cluster.
+// The prior orders tiles, and hardly sees what else a kernel does: its best configs have one tile with all
+// values of the other knobs. They would teach a model nothing about tiles and bet everything on one estimate.
+// So at most three of its picks have one tile, and no two of these one shape of cluster.
 #pragma once
 
 #include <array>
@@ -20,24 +20,24 @@ class TileDiversity {
  public:
   static constexpr int kMostOfATile = 3;
 
-  /// Borrows `space`. A tile is what a family's knobs `bm` and `bn` are, and `cluster_bm` and `cluster_bn`
-  /// are a cluster. A family without the former is not held to anything, nor one without the latter to its
+  /// Borrows `space`. A tile is the values of a family's knobs `bm` and `bn`, a cluster those of `cluster_bm`
+  /// and `cluster_bn`. A family without tile knobs is not limited, one without cluster knobs not in its
   /// clusters.
   explicit TileDiversity(const Space& space);
 
-  /// From now on a config counts among those of its kind.
+  /// Counts a config as one of its kind from now on.
   void note(const Point& point);
-  /// At most n of the candidates (the most wanted first), in their order, of whose kinds there are not too
-  /// many; fewer where there are no more. They are not noted.
+  /// Returns at most n candidates in their order, the most wanted first, skipping those whose kind is
+  /// exhausted. Returns fewer if there are no more. They are not counted by this.
   std::vector<std::size_t> choose(std::span<const ScoredPoint> candidates, std::size_t n) const;
 
  private:
-  /// Of a family: the places of the knobs among its own, -1 where it has none.
+  /// The positions of these knobs among a family's own; -1 if it has no such knob.
   struct Places {
     std::array<int, 2> tile = {-1, -1};
     std::array<int, 2> cluster = {-1, -1};
   };
-  using Kind = std::array<std::int64_t, 5>;  // family, tile, cluster; 0 for a cluster: all of the tile
+  using Kind = std::array<std::int64_t, 5>;  // family, tile, cluster; with cluster 0: all configs of the tile
   using Counts = std::map<Kind, int>;
   void count(const Point& point, Counts& counts) const;
   bool fits(const Point& point, const Counts& counts) const;

@@ -1,4 +1,4 @@
-// The global model and the first picks: see transfer.h.
+// Fits the global model, and chooses the first picks: see transfer.h.
 #include "tune/transfer.h"
 
 #include <algorithm>
@@ -45,11 +45,12 @@ Dataset dataset_of(const std::vector<PastTask>& tasks, std::uint64_t seed) {
 /// A config that may be picked first.
 struct Choice {
   Config config;
-  std::vector<double> by_task;  // best time / time; 0 where it was not measured
-  double mean;                  // weighed
+  std::vector<double> by_task;  // best time / time; 0: not measured
+  double mean;                  // weighted
 };
 
-/// What was fast in one of the tasks, the highest mean first. `weights`: the sum of the tasks'.
+/// Returns the configs that were fast in one of the tasks, the highest mean first. `weights` is the sum of
+/// the tasks' weights.
 std::vector<Choice> choices_of(const std::vector<PastTask>& tasks, double weights) {
   std::unordered_map<Config, std::vector<double>, ConfigHash> performance;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
@@ -103,10 +104,10 @@ std::vector<Point> Transfer::first_picks(const Space& space, std::size_t count) 
   std::vector<Point> picks;
   std::vector<double> covered(tasks_.size(), 0);
   std::vector<char> taken(choices.size(), 0);
-  // One pick for each task that needs one.
+  // Takes one pick for each task that needs one.
   while (picks.size() < std::min(count, tasks_.size())) {
     std::size_t best = choices.size();
-    double best_gain = 0.01;  // what is nearer than 1 % needs no pick of its own
+    double best_gain = 0.01;  // a task whose best is nearer than 1 % needs no pick of its own
     for (std::size_t i = 0; i < choices.size(); ++i) {
       if (taken[i]) continue;
       double gain = 0;

@@ -1,4 +1,4 @@
-// Book-keeping of trials.
+// Keeps the trials.
 #include "tune/trials.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::size_t Trials::add(KnownTrial trial) {
     all_.push_back(std::move(trial));
   } else {
     all_[at] = std::move(trial);
-    if (best_ == at) best_.reset();  // the best was measured again and may have lost its place
+    if (best_ == at) best_.reset();  // the best was measured again and may not be the best any more
   }
   if (!best_) {
     find_best();

@@ -1,4 +1,4 @@
-// What a session knows: every trial of it and of earlier runs, the best of them, and the counts.
+// The knowledge of a session: all trials of its own and of earlier runs, the best of them, and the counts.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace lehr {
 enum class Origin {
   kHere,     ///< measured by this session
   kEarlier,  ///< reused from an earlier run
-  kTwin,     ///< its source is equal to that of a config measured here
+  kTwin,     ///< its source equals that of a config measured here
 };
 
 /// A trial as a session knows it.
@@ -32,20 +32,20 @@ class Trials {
   /// Returns its position in all().
   std::size_t add(KnownTrial trial);
 
-  /// Corrects the times of trials by what their reference kernel usually takes (Measurer::reference_us()):
-  /// `positions` were timed beside it, the first of them is its own.
+  /// Corrects times by the usual time of their reference kernel (Measurer::reference_us()). The trials at
+  /// `positions` were timed beside it; the first of them is its own.
   void correct(const std::vector<std::size_t>& positions, double reference_us);
 
   const std::vector<KnownTrial>& all() const { return all_; }
   const KnownTrial* find(const Point& point) const;
-  /// Fastest; nullptr when nothing has a time.
+  /// Returns the fastest trial; nullptr when nothing has a time.
   const KnownTrial* best() const;
 
   int measured() const { return measured_; }  ///< by this session, failures included
-  int timed() const { return timed_; }        ///< of those, with a time
+  int timed() const { return timed_; }        ///< of those: with a time
   int reused() const { return reused_; }      ///< from earlier runs, failures included
   int reused_timed() const { return reused_timed_; }
-  int since_gain() const { return since_gain_; }  ///< measurements since the last gain, kPlateauGain
+  int since_gain() const { return since_gain_; }  ///< measurements since the last gain of kPlateauGain
   const std::map<FailureKind, int>& failed() const { return failed_; }  ///< of this session
 
  private:

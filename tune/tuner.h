@@ -1,4 +1,4 @@
-// What a searcher is made of, by a tuner's name: strategy, models, features, when it fits, how much it
+// The parts of a searcher, by a tuner's name: strategy, models, features, when it fits, how many configs it
 // proposes.
 #pragma once
 
@@ -20,28 +20,29 @@ namespace lehr {
 
 struct Tuner {
   std::unique_ptr<Strategy> strategy;
-  AnnealStrategy* anneal = nullptr;  ///< `strategy`, where trees and a process take turns; nullptr: where not
+  AnnealStrategy* anneal = nullptr;  ///< `strategy`, if trees and a Gaussian process take turns; else nullptr
   std::unique_ptr<CostModel> model;  ///< fitted as trials arrive; nullptr: nothing is learnt
-  std::unique_ptr<ValidityModel> validity;  ///< learns from failures; nullptr: nothing does
-  std::unique_ptr<const CostModel> prior;   ///< scores before the first fit; nullptr: nothing does
+  std::unique_ptr<ValidityModel> validity;  ///< learns from failures; nullptr: failures are ignored
+  std::unique_ptr<const CostModel> prior;   ///< scores before the first fit; nullptr: there is no prior
   LearnerOptions learner;
   RowOf row_of;             ///< features
-  std::size_t columns = 0;  ///< of `row_of`
-  bool of_kernels = true;   ///< the features are feature_table() of lowered kernels
-  /// What the prior alone picks is of several kinds.
+  std::size_t columns = 0;  ///< values of a row
+  bool of_kernels = true;   ///< whether the features are feature_table() of lowered kernels
+  /// If set, the picks of the prior alone have different kinds.
   std::optional<TileDiversity> diversity;
 };
 
-/// Trees and a process in turns, which look at `max_scored` configs after each fit, at most. Without models,
-/// features and prior. Borrows `space`.
+/// Returns a tuner in which trees and a Gaussian process take turns. They look at most at `max_scored`
+/// configs after each fit. It has no models, features and prior. Borrows `space`.
 Tuner annealing_tuner(const Space& space, std::size_t max_scored = AnnealStrategy::kMaxScored);
-/// By the names of strategy_names(): "anneal" is the default, an annealing_tuner() with models; "random" is
-/// the model-free comparison; "autotvm" reproduces AutoTVM's settings: its plan and annealing, its
-/// model, a fit from scratch after every 64 trials, failures as rows of target 0, knobs as features, no
-/// validity model. Without features and prior. Borrows `space`. Throws Error(kUser) for an unknown name.
+/// Returns the tuner of a name of strategy_names(). "anneal", the default, is an annealing_tuner() with
+/// models. "random" is the comparison without a model. "autotvm" has AutoTVM's settings: its plan and
+/// annealing, its model, a fit from scratch after every 64 trials, failures as rows of target 0, knobs as
+/// features, no validity model. All lack features and prior. Borrows `space`. Throws Error(kUser) for an
+/// unknown name.
 Tuner make_tuner(std::string_view name, const Space& space, std::uint64_t seed);
-/// A session's, with the features and the prior of its task: the models are fitted when Machine::first_picks
-/// have a time, not before. Borrows `candidates`.
+/// Returns a session's tuner, with the features and the prior of its task. Models are first fitted when
+/// Machine::first_picks trials have a time. Borrows `candidates`.
 Tuner make_tuner(std::string_view name, const Candidates& candidates, const Limits& limits,
                  std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// Turns by gains: see turns.h.
+// Divides turns by gains: see turns.h.
 #include "tune/turns.h"
 
 #include <cmath>

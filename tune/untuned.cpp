@@ -1,4 +1,4 @@
-// Log, other tasks, prior, in this order: see untuned.h.
+// Asks log, other tasks and prior, in this order: see untuned.h.
 #include "tune/untuned.h"
 
 #include <algorithm>
@@ -18,22 +18,21 @@
 namespace lehr {
 namespace {
 
-/// A fit of so many rows is what a second has room for.
+/// Rows of a fit: as many as a second has time for.
 constexpr std::size_t kMostRows = 192;
-/// So many kernels are made again to find one that is still the same, at most: some milliseconds each.
+/// Most kernels that are made again to find one that is still the same: some milliseconds each.
 constexpr std::size_t kMostAsked = 64;
 
-/// What nine in ten of the cases of bench/untuned_loss kept to (bench/results/untuned/table.md): the loss of
-/// a first trial, which falls with the fourth root of the trials, and how far an estimated time was off,
-/// either way.
+/// Bounds that nine in ten cases of bench/untuned_loss kept (bench/results/untuned/table.md): the loss of a
+/// first trial, which falls with the fourth root of the trials, and the factor by which an estimated time was
+/// off, either way.
 constexpr double kFirstLoss = 0.7;
 constexpr double kTimeFactor = 3;
-/// By what the first default is ahead of the others, in standard deviations of the other tasks' model.
-/// Without it, and without the prior's word, the model's choice was worse than the default itself (same
-/// table).
+/// The first default's lead over other configs, in standard deviations of the other tasks' model. Without
+/// this lead and the prior's score, the model's choice was worse than the default itself (same table).
 constexpr double kForTheDefault = 0.5;
 
-/// What `log` has of the task itself, the best first; only what answers.
+/// Returns the best trial of the task in `log` that is still an answer.
 std::optional<KnownBest> best_answer(const Database& log, const RecordFilter& own,
                                      const Candidates& candidates) {
   const auto fits = [&](const Record& record) {
@@ -74,8 +73,7 @@ std::optional<Untuned> by_log(const Database& log, const Task& task, const Candi
   return result;
 }
 
-/// What the rows of `task` took over what the prior says of them, as a logarithm: the mean of its faster
-/// half.
+/// Returns the logarithm of the times of `task` over the prior's estimates: the mean of its faster half.
 double log_over_prior(const PastTask& task, const RooflineModel& prior) {
   std::vector<std::pair<double, double>> by_time;
   for (std::size_t i = 0; i < task.times_us.size(); ++i)
@@ -87,7 +85,7 @@ double log_over_prior(const PastTask& task, const RooflineModel& prior) {
   return sum / static_cast<double>(by_time.size());
 }
 
-/// The defaults, and what is fast elsewhere.
+/// Returns the defaults, and configs that are fast elsewhere.
 std::vector<Point> contenders(const Transfer& others, const Candidates& candidates) {
   std::vector<Point> points = candidates.defaults;
   for (const Point& point : others.first_picks(candidates.space, Transfer::kWarmStarts))
@@ -95,7 +93,7 @@ std::vector<Point> contenders(const Transfer& others, const Candidates& candidat
   return points;
 }
 
-/// A config that nobody has timed here, thought to take so many microseconds.
+/// Returns a config that nobody has timed here, with its estimated microseconds.
 Untuned believed(Belief belief, const Candidates& candidates, const Point& point, double us) {
   Untuned result;
   result.belief = belief;
@@ -122,7 +120,7 @@ std::optional<Untuned> by_other_tasks(const Database& log, const Task& task, con
     rows.append(row);
   }
   if (points.empty()) return std::nullopt;
-  // A factor of e in the prior's estimate counts as much as a standard deviation, as it does in a search.
+  // A factor of e in the prior's estimate counts as much as a standard deviation, as in a search.
   std::vector<double> scores = others.predict(rows);
   const std::vector<double> estimates = prior.predict(rows);
   for (std::size_t i = 0; i < scores.size(); ++i)

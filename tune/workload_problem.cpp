@@ -20,7 +20,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 Argument argument_of(const TensorSpec& tensor, std::int64_t output_elements) {
-  // An operand as large as the output is a sum that a layer has left, not a bias.
+  // An operand as large as the output is a sum that another layer has left, not a bias.
   const bool goes_along = tensor.role == TensorRole::kOperand && tensor.elements == output_elements;
   return {
       .name = tensor.name,
@@ -48,7 +48,7 @@ Problem ask(const ProblemKind& kind, const std::string& text, std::uint64_t seed
   return asked(kind, parse_workload(text), seed);
 }
 
-/// Frees each array once it lies in its argument.
+/// Moves values into the arguments, and frees each array once it is stored.
 void store_values(Problem& problem, std::vector<std::vector<float>> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     problem.arguments[i].values = elements_of(problem.arguments[i].type, inputs[i]);
@@ -94,7 +94,7 @@ void set_tolerances(Problem& problem) {
     if (output.is_output()) output.absolute = tolerance_for(workload_of(problem), output.elements);
 }
 
-/// Outputs before this argument.
+/// Returns the number of outputs before this argument.
 std::size_t output_number(const Problem& problem, std::size_t argument) {
   const auto first = problem.arguments.begin();
   return static_cast<std::size_t>(std::count_if(first, first + static_cast<std::ptrdiff_t>(argument),

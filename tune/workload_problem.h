@@ -1,4 +1,4 @@
-// Problems of workloads: what a worker makes of a workload's text.
+// Problems of workloads: how a worker makes a problem from a workload's text.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace lehr {
 
-/// A kind for each operator, by its name.
+/// Returns one kind per operator, by its name.
 std::span<const ProblemKind> workload_kinds();
 
-/// The problem of this workload, only asked for. Its arguments are tensors_of(workload), with
-/// make_inputs(workload, seed); what is expected of them is workload/reference.h's.
+/// Returns the problem of a workload without its values. Its arguments are tensors_of(workload), with
+/// make_inputs(workload, seed). The expected values are workload/reference.h's.
 Problem asked_problem(const Workload& workload, std::uint64_t seed);
 
 }  // namespace lehr

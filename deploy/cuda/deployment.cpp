@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-// The widest loads of its kernels.
+// Bytes of the widest loads of its kernels.
 constexpr std::int64_t kTensorAlignment = 16;
 
 std::optional<std::string> why_not_on_cuda(const RebuiltKernel& kernel, FolderCompilers& compilers) {
@@ -18,7 +18,7 @@ std::optional<std::string> why_not_on_cuda(const RebuiltKernel& kernel, FolderCo
   return compilers.gpu(kernel, reason) != nullptr ? std::nullopt : std::optional(reason);
 }
 
-// In memory: the machine code, and where newer GPUs can be served the text for their drivers.
+// Compiles to memory: the machine code, and, if newer GPUs can be served, the text for their drivers.
 void compile_for_cuda(FolderKernel& kernel, FolderCompilers& compilers) {
   std::string reason;
   NvrtcCompiler* const compiler = compilers.gpu(kernel.rebuilt, reason);
@@ -31,7 +31,7 @@ void compile_for_cuda(FolderKernel& kernel, FolderCompilers& compilers) {
     throw_environment("{}, which goes into the library, does not compile: {}", kernel.name, failure->text);
   CudaImages& made = std::get<CudaImages>(images);
   kernel.cubin = std::move(made.cubin);
-  // "sm_90a" is for that one alone, and so is its PTX.
+  // Code for "sm_90a" only runs on that architecture, and so does its PTX.
   const char last = kernel.rebuilt.winner.device->limits.arch.back();
   if (last >= '0' && last <= '9') kernel.ptx = std::move(made.ptx);
   kernel.compiler = compiler->version();

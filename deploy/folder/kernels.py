@@ -4,29 +4,29 @@
     library = kernels.load(threads=2)
     kernel = library.find("gemm m=512 n=512 k=512 b=f32:row:constant")
     c = kernel(a, b)               # a new array; kernel(a, b, out=c) writes into an old one
-    layer = kernel.pack(b)         # where b stays as it is: it is packed once
+    layer = kernel.pack(b)         # for a constant b, which is packed once
     c = layer(a)
     c = library.gemm_m512_n512_k512_b_f32_row_constant(a, b)    # by its name in C
 
-A call takes the function's inputs in the order of the header, without the output. An array has the shape and the
-strides that the header names; dimensions of size 1 may be there or not. The output has them, too; several are a tuple
-in the order of the header, and so is their `out`. Of a function with a range of rows the arrays say how many they have.
-What the header calls packed is packed anew by every call but a layer's. bf16 is ml_dtypes.bfloat16 where that package is
-there, else its bits as uint16; both are taken.
+A call takes the function's inputs in the order of the header, without the output. An array must have the shape and the
+strides of the header; dimensions of size 1 may be left out. The output has them, too. Several outputs are a tuple
+in the order of the header, and so is their `out`. For a function with a range of rows the arrays give the number of rows.
+A packed operand is packed again by every call except a layer's. bf16 is ml_dtypes.bfloat16 if that package is
+installed, else its bits as uint16; both are accepted.
 
-Threads may call the same library and its layers, which serve one call after the other: threads that are to compute at
-the same time load it once each. A child process may go on with what its parent has loaded.
+Threads may call the same library and its layers, which serve one call after the other. Threads that compute at
+the same time must load it once each. A child process may use a library that its parent has loaded.
 
-On a GPU it takes what has DLPack or __cuda_array_interface__ there (PyTorch, CuPy, JAX, Numba):
+On a GPU a call takes arrays with DLPack or __cuda_array_interface__ (PyTorch, CuPy, JAX, Numba):
 
     library = kernels.load(cuda=0)
     library.find("gemm m=512 n=512 k=512")(a, b, out=c)
 
-The kernel is put on the current stream of PyTorch or CuPy, if `out` is theirs, else on that of `stream=`, and the call
-returns at once; what other streams do to its arrays is the caller's to wait for. The first call on a stream makes it
-ready, with workspaces of its own, and must not be in capture. Later ones allocate nothing and may be captured into a
-graph, which needs the library as long as it is replayed. All is done in the device's primary context, as in those
-packages. A child process has to load the library itself.
+The kernel is put on the current stream of PyTorch or CuPy if `out` is theirs, else on `stream=`, and the call
+returns at once. The caller must wait for other streams that use its arrays. The first call on a stream prepares it,
+with workspaces of its own, and must not be in capture. Later calls allocate nothing and may be captured into a
+graph, which needs the library as long as it is replayed. Everything runs in the device's primary context, as in those
+packages. A child process must load the library itself.
 """
 
 import collections
@@ -54,7 +54,7 @@ _LINE = 64  # bytes that memory is aligned to
 
 
 class Error(Exception):
-    """An answer of the library: a sentence, and its code in `status`."""
+    """An error of the library: a sentence, with its code in `status`."""
 
     def __init__(self, sentence, status=0):
         super().__init__(sentence)
@@ -62,7 +62,7 @@ class Error(Exception):
 
 
 class NoKernel(Error, KeyError):
-    """The library has no kernel for this, or none that runs here."""
+    """The library has no kernel for the request, or no such kernel runs here."""
 
     __str__ = Exception.__str__
 
@@ -99,7 +99,7 @@ Described.__doc__ = "The tuned kernel that a function runs, as kernels_row of th
 
 
 def _whole(name, value, least, most):
-    """Takes a whole number of any package's, within bounds."""
+    """Returns an integer of any package's type, if it is within bounds."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -120,8 +120,8 @@ def _text(name, value):
 
 
 def _watch_forks():
-    """Lets a child process be made between two calls only, so that it has no context in the middle of one. Returns the set
-    that what is opened joins. A module that is loaded again has handlers and a set of its own."""
+    """Delays fork() until no call is running, so that a child process has no context in the middle of one. Returns the set
+    that every opened library joins. A module that is loaded again has its own handlers and set."""
     all_opened, held, forking = weakref.WeakSet(), [], threading.Lock()
 
     def before():
@@ -143,7 +143,7 @@ _all_opened = _watch_forks()
 
 
 class _NoCopy:
-    """Something open, which a copy would close."""
+    """An open object that must not be copied: the copy would close it."""
 
     def __reduce_ex__(self, _):
         raise TypeError(f"a {type(self).__name__} is neither copied nor pickled: load the library again, or share it")
@@ -196,7 +196,7 @@ class _Opened:
         return made[0]
 
     def context(self, stream=None):
-        """Returns that of a stream, or any; the lock is held."""
+        """Returns the context of a stream, or any; the lock must be held."""
         if self._first is None:
             raise ValueError("the library is closed: load it again")
         if stream is None:
@@ -209,7 +209,7 @@ class _Opened:
         return self._streams[key]
 
     def ask(self, function, *arguments, stream=None):
-        """Calls what answers with a status."""
+        """Calls a function that returns a status, and raises its error."""
         with self.lock:
             context = self.context(stream)
             status = function(context, *arguments)
@@ -241,9 +241,9 @@ class _Opened:
 
 
 def load(threads=1, *, cuda=None, path=None, features=None, self_test=False):
-    """Loads the library beside this module, or in `path`, a file or its folder. It computes on `threads` threads, or on
-    the GPU with the number `cuda`. `features`: names of processor features, as "avx2 fma", that it makes do with.
-    `self_test`: its functions are tested first, on the processor. Error where nothing of it runs here."""
+    """Loads the library beside this module, or at `path`, a file or its folder. It computes on `threads` threads, or on
+    the GPU with the number `cuda`. `features`: names of the processor features that it may use, as "avx2 fma".
+    `self_test`: tests its functions first, on the processor. Raises Error if no function of it runs here."""
     path = os.path.abspath(os.path.dirname(__file__) if path is None else os.fsdecode(path))
     options = _Options(threads=_whole("threads", threads, 1, _MOST_THREADS), self_test=bool(self_test))
     if cuda is not None:
@@ -254,8 +254,8 @@ def load(threads=1, *, cuda=None, path=None, features=None, self_test=False):
 
 
 class Library(_NoCopy):
-    """A library that is open until close(), the end of a `with`, or the last of it. Its functions are its attributes, each
-    by its name in C without the library's own. It iterates over those that run here: Kernels."""
+    """A library that is open until close(), the end of a `with`, or the end of its last reference. Its functions are
+    attributes, named as in C without the library's prefix. It iterates over the functions that run here, as Kernel objects."""
 
     def __init__(self, opened):
         self._opened, self._made = opened, {}
@@ -263,11 +263,11 @@ class Library(_NoCopy):
         self._places = {_Function.from_address(place).name.decode()[len(_PREFIX) :]: place for place in places}
 
     def find(self, workload):
-        """Returns the Kernel for a workload, in the words of `lehr` (the header's find). NoKernel, a KeyError: there is none."""
+        """Returns the Kernel for a workload, in the words of `lehr` (the header's find). Raises NoKernel, a KeyError."""
         return self._kernel(self._opened.find(_text("workload", workload)))
 
     def close(self):
-        """Ends it, after the call that is running. Its functions and layers raise from then on."""
+        """Closes the library after the running call. Its functions and layers raise from then on."""
         self._opened.close()
 
     def _kernel(self, place):
@@ -316,8 +316,8 @@ def _without_ones(shape, strides):
 
 
 class Tensor:
-    """An argument of a function as the header has it. Strides are in elements. Where `has_rows`, the first dimension is
-    the call's to say, and is here the most that it may be."""
+    """An argument of a function, as in the header. Strides are in elements. If `has_rows`, a call gives the first
+    dimension; `shape` has the most that it may be."""
 
     def __init__(self, row):
         self.name, self.type = row.name.decode(), row.type.decode()
@@ -330,22 +330,22 @@ class Tensor:
         return f"{self.name}: {self.type} {_words(self.of('rows'))}{'' if dense else ' by columns'}"
 
     def of(self, rows):
-        """Returns the shape in a call with so many rows."""
+        """Returns the shape in a call with `rows` rows."""
         return (rows, *self.shape[1:]) if self.has_rows else self.shape
 
     def rows_of(self, array):
-        """Counts those of an array for it, which may be without the dimensions of size 1."""
+        """Counts the rows of an array for it, which may lack dimensions of size 1."""
         sizes = [size for size in array.shape if size != 1]
         return sizes[0] if len(sizes) > sum(size != 1 for size in self.shape[1:]) else 1
 
     def empty(self, rows):
-        """Makes an array for it."""
+        """Returns a new array for it."""
         dtype, shape = _dtype(self.type), self.of(rows)
         flat = _aligned(dtype.itemsize * math.prod(shape)).view(dtype)
         return numpy.lib.stride_tricks.as_strided(flat, shape, self._bytes)
 
     def check(self, array, rows, function):
-        """Raises where an array is of another type, shape or order."""
+        """Raises if an array has another type, shape or order."""
         if array.type not in (self.type, _ALSO.get(self.type)):
             raise TypeError(f"{self.name} is {array.type}, and {function} takes {self.type}")
         shape = self.of(rows)
@@ -355,7 +355,7 @@ class Tensor:
             raise ValueError(self._mismatch(array, shape, function))
 
     def _mismatch(self, array, shape, function):
-        """Says what is wrong with an array's shape or strides, and what would be right."""
+        """Explains what is wrong with an array's shape or strides, and what would be right."""
         name, wanted = self.name, _without_ones(shape, self._bytes)
         sizes, steps, given = [size for size, _ in wanted], [step for _, step in wanted], [size for size in array.shape if size != 1]
         copy = "a copy of {} with these strides"
@@ -381,7 +381,7 @@ class Kernel(_NoCopy):
         row = _Function.from_address(place)
         self._opened, self._place = opened, place
         self.name, self.workload = row.name.decode()[len(_PREFIX) :], row.workload.decode()
-        self.least_rows, self.most_rows = row.least_rows, row.most_rows  # that a call may have; 0: their number is fixed
+        self.least_rows, self.most_rows = row.least_rows, row.most_rows  # rows of a call; 0: their number is fixed
         self.tensors = [Tensor(row.tensors[index]) for index in range(row.tensor_count)]
         self.inputs = [tensor for tensor in self.tensors if not tensor.is_output]
         self.outputs = [tensor for tensor in self.tensors if tensor.is_output]
@@ -391,19 +391,19 @@ class Kernel(_NoCopy):
         return f"<{_PREFIX}{self.name}({inputs}) -> {outputs}>"
 
     def describe(self, rows=0):
-        """Tells the tuned kernel that it runs, with so many rows (0: the most). NoKernel where none runs here."""
+        """Returns the tuned kernel for calls with `rows` rows (0: the most). Raises NoKernel if none runs here."""
         row = _Row()
         self._opened.ask(self._opened.c.describe, self._place, _whole("rows", rows, 0, 2**63), ctypes.byref(row))
         values = (getattr(row, name) for name in Described._fields)
         return Described(*(value.decode() if isinstance(value, bytes) else value for value in values))
 
     def __call__(self, *arrays, out=None, stream=None):
-        """Returns the output: a new array, or `out`, as on a GPU always; of several a tuple. `stream`: of a GPU, a number or a
-        stream of PyTorch or CuPy; None: the current one of the package that `out` is of."""
+        """Returns the output: a new array, or `out`, which a GPU requires; several outputs are a tuple. `stream` is for a
+        GPU: a number, or a stream of PyTorch or CuPy; None: the current one of the package of `out`."""
         return self._run(self.inputs, arrays, None, out, stream)
 
     def pack(self, array):
-        """Makes the Layer with this operand, of which it keeps what is packed alone."""
+        """Returns the Layer with this operand, of which it only keeps the packed form."""
         tensor = next((tensor for tensor in self.inputs if tensor.packed), None)
         if tensor is None:
             raise TypeError(f"{self.name} has no operand that is packed: call it with all of them")
@@ -424,7 +424,7 @@ class Kernel(_NoCopy):
         if not self.most_rows:
             return 0
         rows = next(tensor.rows_of(array) for tensor, array in zip(tensors, arrays) if tensor.has_rows)
-        if not self.least_rows <= rows <= self.most_rows:  # the library says what it takes
+        if not self.least_rows <= rows <= self.most_rows:  # the library reports the numbers that it takes
             self._call([None] * len(self.tensors), rows, None)
         return rows
 
@@ -473,11 +473,11 @@ class Layer(_NoCopy):
         self.inputs = [tensor for tensor in kernel.inputs if not tensor.packed]
 
     def __call__(self, *arrays, out=None):
-        """Returns the output: a new array, or `out`; of several a tuple."""
+        """Returns the output: a new array, or `out`; several outputs are a tuple."""
         return self.kernel._run(self.inputs, arrays, self._packed, out, None)
 
 
-# Types by the names of the header, of NumPy's and of DLPack's, and what else is taken for one.
+# Types by the names of the header, of NumPy and of DLPack, and other types that are accepted for them.
 _ALSO = {"bf16": "u16", "s7": "s8", "e4m3": "u8", "e5m2": "u8"}
 _ML_DTYPES = {"bf16": ("bfloat16", "u2"), "e4m3": ("float8_e4m3fn", "u1"), "e5m2": ("float8_e5m2", "u1"), "s7": ("int7", "i1")}
 _DLPACK = {0: "s", 1: "u", 2: "f", 4: "bf"}
@@ -525,7 +525,7 @@ def _check_output(tensor, output, others):
 
 
 def _package(array):
-    """"torch" or "cupy", if the array is of that package or made of what is."""
+    """Returns "torch" or "cupy" if the array's type or a base of it is from that package, else None."""
     packages = [base.__module__.partition(".")[0] for base in type(array).__mro__]
     return next((package for package in packages if package in ("torch", "cupy")), None)
 
@@ -536,10 +536,10 @@ def _as_numpy(tensor, array):
     if isinstance(array, numpy.ndarray):
         return array
     try:
-        # NumPy takes for read-only what the package's DLPack does not call writable.
+        # NumPy treats an array as read-only if the package's DLPack does not mark it writable.
         if _package(array) != "torch":
             return numpy.from_dlpack(array)
-        if str(getattr(array, "dtype", "")) == "torch.bfloat16":  # whose bits alone NumPy takes
+        if str(getattr(array, "dtype", "")) == "torch.bfloat16":  # NumPy only takes its bits
             return array.view(sys.modules["torch"].int16).numpy().view(numpy.uint16)
         return array.numpy()
     except Exception as error:  # of the package, too: on a GPU, part of a gradient
@@ -581,7 +581,7 @@ def _of_dlpack(array, stream):
 def _of_interface(array):
     lies = array.__cuda_array_interface__
     address, read_only = lies["data"]
-    dtype = numpy.dtype(lies["typestr"])  # which has no name for bf16
+    dtype = numpy.dtype(lies["typestr"])  # it has no name for bf16
     name = "bf16" if dtype.kind == "V" and dtype.itemsize == 2 else _type_of(dtype)
     strides = lies.get("strides") or _dense(lies["shape"], dtype.itemsize)
     return _Array(address or 0, name, dtype.itemsize, lies["shape"], strides, read_only, array)

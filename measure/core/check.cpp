@@ -1,4 +1,4 @@
-// Every element must be written and a number; the expected ones must be near enough.
+// Checks that each element is written and a number, and that expected ones are within the tolerance.
 #include "measure/core/check.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace lehr {
 namespace {
 
-/// Half the distance from `got`, a finite value of f16 or bf16, to its neighbour on the side of `expected`.
+/// Returns half the distance from `got`, a finite value of f16 or bf16, to its neighbour on the side of
+/// `expected`.
 double half_unit_of(NarrowFormat format, double got, double expected) {
   const auto [fraction_bits, least_exponent] = format;
   const int exponent = got == 0 ? least_exponent : std::max(std::ilogb(got), least_exponent);
@@ -22,20 +23,20 @@ double half_unit_of(NarrowFormat format, double got, double expected) {
   return std::ldexp(1.0, exponent - fraction_bits - (at_power ? 2 : 1));
 }
 
-/// What no error is larger than that comes of rounding to `type` alone. Of 8 bits integers are expected where
-/// each step before is exact.
+/// Returns the largest error that rounding to `type` alone causes. An expected integer in 8 bits has none:
+/// each step before it is exact.
 double half_unit(DType type, double got, double expected) {
   if (type == DType::kU8 || type == DType::kS8) return expected == std::nearbyint(expected) ? 0 : 0.5;
   const std::optional<NarrowFormat> narrow = narrow_format(type);
   return narrow ? half_unit_of(*narrow, got, expected) : 0;
 }
 
-/// The smaller index; -1 is none.
+/// Returns the smaller index; -1 stands for none.
 std::int64_t first_of(std::int64_t a, std::int64_t b) {
   return a < 0 ? b : b < 0 ? a : std::min(a, b);
 }
 
-/// What elements [first, last) hold; `may_be_nan(i)` says where a NaN is no fault.
+/// Searches the elements [first, last); `may_be_nan(i)` says where a NaN is correct.
 template <typename Load, typename MayBeNan>
 Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_t last, const Load& load,
                   const MayBeNan& may_be_nan) {
@@ -54,28 +55,28 @@ Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_
 }
 
 double difference(double got, double expected) {
-  // Equal infinities have no difference to take, and a NaN that is expected is as right.
+  // Equal infinities have no difference, and an expected NaN is correct.
   return got == expected || (got != got && expected != expected) ? 0 : std::fabs(got - expected);
 }
-/// Exact where it is 0 or small; else to a double's precision.
+/// Returns the difference: exact if it is 0 or small, else to a double's precision.
 double difference(std::int64_t got, std::int64_t expected) {
   const auto [less, more] = std::minmax(got, expected);
   return static_cast<double>(static_cast<std::uint64_t>(more) - static_cast<std::uint64_t>(less));
 }
 
-/// What the error of number `i` of what is expected may be, but for Argument::relative.
+/// Returns the allowed error of expected element `i`, without Argument::relative.
 double bound_of(const Argument& output, std::int64_t i) {
   return output.bounds.empty() ? output.absolute
                                : static_cast<double>(output.bounds[static_cast<std::size_t>(i)]);
 }
 
-/// Which number of what is expected belongs to this element, one of them.
+/// Returns the position of this element among the expected ones; if it has several, the first of them.
 std::int64_t number_of(const Argument& output, std::int64_t element) {
   return output.indices.empty() ? element
                                 : std::ranges::find(output.indices, element) - output.indices.begin();
 }
 
-/// Number `first` to `last` of what is expected against what was got, but for elements behind `elements`.
+/// Compares expected elements `first` to `last` with the result, except for those at or beyond `elements`.
 template <typename Load, typename LoadExpected>
 Findings compared(const Argument& output, std::int64_t elements, std::int64_t first, std::int64_t last,
                   const Load& load, const LoadExpected& load_expected) {
@@ -91,7 +92,7 @@ Findings compared(const Argument& output, std::int64_t elements, std::int64_t fi
     if (error > 0 && std::isfinite(error))
       error = std::max(0.0, error - half_unit(output.type, static_cast<double>(got), wanted));
     if (std::isfinite(error)) found.max_error = std::max(found.max_error, error);
-    // As a device does it: no product that an addition follows.
+    // A device computes it the same way: no product is followed by an addition.
     const double more =
         output.relative > 0 && std::isfinite(wanted) ? output.relative * std::fabs(wanted) : 0;
     const double bound = bound_of(output, i);
@@ -101,7 +102,7 @@ Findings compared(const Argument& output, std::int64_t elements, std::int64_t fi
   return found;
 }
 
-/// Calls body(load) with what loads number i of what is expected.
+/// Calls body(load) with a function that loads expected element i.
 template <typename Body>
 auto with_expected(const Argument& output, const Body& body) {
   const void* const bytes = output.expected.data();
@@ -118,7 +119,7 @@ auto with_expected(const Argument& output, const Body& body) {
   return of_type(float{});
 }
 
-/// find(first, last) for shares of [0, count) on so many threads, added up.
+/// Calls find(first, last) for shares of [0, count) on this many threads, and adds the results.
 template <typename Find>
 Findings found_in_parts(std::int64_t count, int threads, const Find& find) {
   std::vector<Findings> shares(static_cast<std::size_t>(parts_of(count, threads)));
@@ -160,7 +161,7 @@ std::string named_output(const Problem& problem, std::size_t output) {
 
 std::string fault_of(const Findings& findings, const Argument& output, const std::string& name, double got,
                      double expected) {
-  // Arithmetic keeps the poison's bits, so a sum onto what was there looks the same.
+  // Arithmetic keeps the poison's bits, so a sum onto unwritten memory looks unwritten, too.
   const std::int64_t unset = first_of(findings.first_unwritten, findings.first_nan);
   if (unset >= 0 && unset == findings.first_unwritten)
     return fmt::format(
@@ -181,7 +182,7 @@ Comparison compare_output(const Argument& output, const std::string& name, const
   if (elements == 0) elements = output.elements;
   return with_elements(output.type, bytes, [&](const auto& load) {
     return with_expected(output, [&](const auto& load_expected) {
-      // Where only some elements are expected, others may be NaN if one of these is.
+      // If only some elements are expected, the others may be NaN if one of these is.
       const auto is_nan = [&](std::int64_t i) {
         return std::isnan(static_cast<double>(load_expected(i))) || std::isinf(bound_of(output, i));
       };
@@ -197,7 +198,7 @@ Comparison compare_output(const Argument& output, const std::string& name, const
           return searched(output.type, bytes, first, last, load, may_be_nan);
         }));
       if (all.first_wrong < 0) return Comparison{all.max_error, fault_of(all, output, name, 0, 0)};
-      // At indices in any order the first wrong one may come late.
+      // Indices may be in any order, so the first wrong one may come late.
       const std::int64_t at = number_of(output, all.first_wrong);
       return Comparison{all.max_error, fault_of(all, output, name, static_cast<double>(load(all.first_wrong)),
                                                 static_cast<double>(load_expected(at)))};

@@ -1,4 +1,4 @@
-// Source text -> binary.
+// Compiles source text to a binary.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace lehr {
 
-/// A compiled candidate. CPU: path of a shared object that lives as long as the compiler object. CUDA: path
-/// of a cubin.
+/// A compiled candidate. CPU: the path of a shared object that lives as long as the compiler object. CUDA:
+/// the path of a cubin.
 struct Binary {
   std::string path;
-  std::string log;  ///< the compiler's own words
+  std::string log;  ///< the compiler's output
   Resources resources;
 };
 using Compiled = std::variant<Binary, Failure>;
@@ -27,36 +27,36 @@ inline constexpr const char* kCompiledTooLate = "the time was up while it was co
 class Compiler {
  public:
   virtual ~Compiler() = default;
-  /// One result per source, same order; in parallel where that pays. May be called by several threads at
-  /// once. What is not compiled after `most_s` seconds is ended, and is kInterrupted: the time says nothing
-  /// of it. Throws Error(kEnvironment) only when the compiler itself is missing or broken.
+  /// Compiles sources in parallel if that pays, and returns one result per source in their order. Several
+  /// threads may call it at once. A compilation is stopped after `most_s` seconds and then counts as
+  /// kInterrupted: the limit says nothing about the source. Throws Error(kEnvironment) only if the compiler
+  /// itself is missing or broken.
   virtual std::vector<Compiled> compile(std::span<const Source> sources, double most_s) = 0;
   std::vector<Compiled> compile(std::span<const Source> sources) { return compile(sources, kNoLimitS); }
-  /// From now on the object files of what is compiled are kept, up to so many bytes; where one is there, its
-  /// text is not compiled again.
+  /// Keeps object files from now on, up to this many bytes. A text with a kept object is not compiled again.
   virtual void keep_objects([[maybe_unused]] std::int64_t most_bytes) {}
-  /// Path of the object file that was kept of this text, which the compiler owns; "": none was.
+  /// Returns the path of the object file kept of this text, which the compiler owns; "": none was kept.
   virtual std::string kept_object(const Source&) const { return ""; }
-  /// "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0 --gpu-architecture=sm_90a ...": part of the device's
-  /// identity.
+  /// Returns "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0 --gpu-architecture=sm_90a ...", a part of the
+  /// device's identity.
   virtual std::string identity() const = 0;
 };
 
 struct WorkerCompilerOptions {
-  std::string arch;  ///< a real architecture, "sm_90a": registers and spills are known for those only
-  /// Searched after the loader's own path (Backend::library_folders).
+  std::string arch;  ///< a real architecture, "sm_90a": only these report registers and spills
+  /// Folders that are searched after the loader's own path (Backend::library_folders).
   std::vector<std::string> library_directories = {};
-  /// Wall time of one compilation, in seconds. The library is asked to give up where it can be;
-  /// CompileWorkers kills what does not stop.
+  /// Seconds of one compilation, wall time. The library is asked to give up if that is possible;
+  /// CompileWorkers kills a compilation that does not stop.
   double time_limit_s = 60;
   friend bool operator==(const WorkerCompilerOptions&, const WorkerCompilerOptions&) = default;
 };
 
-/// A compiler that is a library and compiles in this process, one source after the other and for one thread:
+/// A compiler that is a library and compiles in this process, one source after the other, for one thread.
 /// CompileWorkers (measure/worker/compile_workers.h) runs several, each in a worker process of its own.
 class WorkerCompiler : public Compiler {
  public:
-  /// One source, whose binary goes to `path`.
+  /// Compiles one source to the file `path`.
   virtual Compiled compile_to(const Source& source, const std::string& path) = 0;
 };
 

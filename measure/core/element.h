@@ -1,4 +1,4 @@
-// Elements of tensors as bytes: f32 values to and from a device's types, and the poison that outputs hold
+// Elements of tensors as bytes: conversions between f32 and a device's types, and the poison in outputs
 // before a run.
 #pragma once
 
@@ -14,17 +14,17 @@
 
 namespace lehr {
 
-/// The byte that poisoned memory is filled with. Four of them are a NaN in f32, two in f16 and bf16, eight in
-/// f64: one that no arithmetic produces. For integers it is -1 (255 for u8), which a right result may hold.
+/// The byte that fills poisoned memory. Four of them are a NaN in f32, two in f16 and bf16, eight in f64: one
+/// that no arithmetic produces. In integers it is -1 (255 in u8), which a right result may hold.
 inline constexpr unsigned char kPoisonByte = 0xFF;
 
-/// Writes `values` as `type` at `bytes` (values.size() * size_of(type) bytes). Rounds to nearest even;
+/// Writes `values` as `type` to `bytes` (values.size() * size_of(type) bytes). Rounds to nearest even;
 /// integers saturate.
 void store_elements(DType type, std::span<const float> values, void* bytes);
-/// The same as an array of its own.
+/// Returns the values in the same way, as a new array.
 std::vector<unsigned char> elements_of(DType type, std::span<const float> values);
-/// Calls body(load) once, where load(index) is element `index` of the array at `bytes`, as a double (of s64:
-/// as an int64): loops over many elements belong into the body.
+/// Calls body(load) once. load(index) returns element `index` of the array at `bytes` as a double (of s64 as
+/// an int64). Loops over many elements belong into the body.
 template <typename Body>
 auto with_elements(DType type, const void* bytes, const Body& body) {
   const auto bits = [bytes]<typename T>(T, std::int64_t index) {
@@ -73,9 +73,9 @@ auto with_elements(DType type, const void* bytes, const Body& body) {
   return plain(double{});
 }
 
-/// One element, as store_elements(); a double holds what floats cannot.
+/// Writes one element as store_elements() does. A double holds values that floats cannot.
 void store_element(DType type, double value, void* bytes);
-/// Element `index` of an array of `type`.
+/// Returns element `index` of an array of `type`.
 double load_element(DType type, const void* bytes, std::int64_t index);
 /// Whether element `index` still holds the poison. Always false for integers (see kPoisonByte).
 bool is_poison(DType type, const void* bytes, std::int64_t index);

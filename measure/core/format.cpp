@@ -19,17 +19,17 @@ struct TableColumn {
   std::size_t width = 0;
 };
 
-/// Characters, of what is valid UTF-8.
+/// Returns the number of characters of valid UTF-8.
 std::size_t length_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// Makes columns narrower, and takes the last ones away, until they fit.
+/// Narrows columns, and removes the last ones, until they fit.
 void fit(std::vector<TableColumn>& columns, std::size_t width) {
   constexpr std::size_t kShort = 20, kLeast = 12;  // a short text stays whole, a long one keeps so much
   std::vector<std::size_t> least;
   std::size_t whole = 0, sum = 0;
-  const auto first = std::ranges::find(columns, true, &TableColumn::left);  // it tells rows apart
+  const auto first = std::ranges::find(columns, true, &TableColumn::left);  // it distinguishes the rows
   for (const TableColumn& column : columns) {
     whole += column.width + 2;
     const bool is_first = first != columns.end() && &column == &*first;
@@ -39,7 +39,7 @@ void fit(std::vector<TableColumn>& columns, std::size_t width) {
             : column.width);
     sum += least.back() + 2;
   }
-  width += 2;  // no blanks behind the last one
+  width += 2;  // the last column has no blanks after it
   if (whole <= width) return;
   for (; sum > width && columns.size() > 1; columns.pop_back(), least.pop_back()) sum -= least.back() + 2;
   std::size_t room = width - std::min(sum, width);

@@ -1,4 +1,4 @@
-// Whether an input is still what it was.
+// Checks whether an input has changed.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace lehr {
 
-/// Any single changed bit changes it; not stored anywhere. Reads 32 bytes a step: inputs may be hundreds of
-/// MiB.
+/// Returns a checksum that any single changed bit changes. It is not stored anywhere. Reads 32 bytes per
+/// step: inputs may be hundreds of MiB.
 std::uint64_t input_checksum(const unsigned char* bytes, std::size_t count);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// What a candidate is run on: its arguments, what is expected of them, and how exact that must be; and who
-// makes all that.
+// The problem that candidates run on: its arguments, the expected outputs, their tolerances, and the
+// functions that make all this.
 #pragma once
 
 #include <cstdint>
@@ -13,111 +13,117 @@
 
 namespace lehr {
 
-/// What a kernel does with an argument.
+/// How a kernel uses an argument.
 enum class Role {
   kIn,     ///< reads it
-  kOut,    ///< writes all of it; it is poisoned before every checked call
-  kInOut,  ///< reads and writes it; it is put back before every checked call
+  kOut,    ///< writes all of it; it is poisoned before each checked call
+  kInOut,  ///< reads and writes it; it is restored before each checked call
   kScalar  ///< reads one number: on a CPU from its address, on a GPU by value
 };
 
 /// An argument of the kernel, in the order of its parameters.
 struct Argument {
-  std::string name;  ///< none other in the problem has it
+  std::string name;  ///< unique in the problem
   DType type = DType::kF32;
   std::int64_t elements = 0;
   Role role = Role::kIn;
-  /// In a network the layer before has just written it: it stays in caches where others are swept.
+  /// Whether the previous layer of a network has just written it: then it stays in caches when others are
+  /// swept.
   bool fresh = false;
-  /// What lies there before a call, element by element in `type`; an output has none.
+  /// Values before a call, element by element in `type`; empty for an output.
   std::vector<unsigned char> values = {};
 
-  // Outputs alone:
-  /// A result is right up to `absolute` + `relative` |expected|; its rounding to 16 or 8 bits comes on top.
+  // Only for outputs:
+  /// Tolerance: `absolute` + `relative` |expected|, plus the rounding to 16 or 8 bits.
   double absolute = 0, relative = 0;
-  /// What each expected element may be off by in place of these, infinite where any result is right; empty:
-  /// they hold for all.
+  /// Tolerance of each expected element instead, infinite if any result is right. If empty, the one above is
+  /// for all.
   std::vector<float> bounds = {};
-  DType expected_as = DType::kF32;           ///< f32, f64 or s64: one that holds what is expected
-  std::vector<std::int64_t> indices = {};    ///< flat elements that `expected` holds; empty: all
+  DType expected_as = DType::kF32;           ///< f32, f64 or s64: a type that holds the expected values
+  std::vector<std::int64_t> indices = {};    ///< flat indices of the elements in `expected`; empty: all
   std::vector<unsigned char> expected = {};  ///< element by element in `expected_as`; empty: not made
 
   bool is_output() const { return role == Role::kOut || role == Role::kInOut; }
   std::int64_t bytes() const { return elements * size_of(type); }
-  /// How many elements something is expected of.
+  /// Returns the number of elements with an expected value.
   std::int64_t expected_count() const { return std::ssize(expected) / size_of(expected_as); }
 };
 
 struct ProblemKind;
 
-/// Made, or only asked for: then arguments have no values yet, and nothing is expected. Whoever runs
-/// candidates makes it, or has its device do that.
+/// A problem, with or without its values. Without them arguments have no values and no expected ones. The
+/// process that runs candidates makes them, or has its device make them.
 struct Problem {
-  std::string text;                   ///< what is asked for, as the log has it
-  const ProblemKind* kind = nullptr;  ///< who makes it; nullptr: it was made by hand
+  std::string text;                   ///< the problem as the log has it
+  const ProblemKind* kind = nullptr;  ///< makes the values; nullptr: they were set by hand
   std::uint64_t seed = 0;             ///< of the values
   std::vector<Argument> arguments;
-  /// Rows of the call, where kernels are told how many; outputs lie by rows. 0: their number is fixed.
+  /// Rows of the call, if kernels get their number as an argument; outputs are laid out by rows. 0: the
+  /// number is fixed.
   std::int64_t rows = 0;
-  double flops = 0, bytes = 0;  ///< of a call: operations, and the least that crosses memory; 0: not known
-  double full_flops = 8e9;      ///< of more operations only some elements are expected
-  double inputs_s = 0, expected_s = 0;  ///< wall time of making the values, and what is expected; 0: not made
+  /// Of a call: operations, and the least bytes that cross memory; 0: not known.
+  double flops = 0, bytes = 0;
+  double full_flops = 8e9;  ///< if there are more operations, only some elements are expected
+  /// Wall seconds of making the values and the expected ones; 0: not made.
+  double inputs_s = 0, expected_s = 0;
 
-  /// Whether something is expected of each output.
+  /// Whether each output has expected values.
   bool made() const;
 };
 
-/// A kind of problem: how those are made whose text begins so. Its functions are pure: the same problem gets
-/// the same values everywhere.
+/// A kind of problem, with functions that make problems whose text begins with its prefix. They are pure:
+/// equal problems get equal values everywhere.
 struct ProblemKind {
   std::string prefix;  ///< "gemm "
-  /// The problem of that text and seed, only asked for. Throws Error(kUser) for a text that says nothing.
+  /// Returns the problem of a text and seed, without values. Throws Error(kUser) for a text that is not
+  /// valid.
   Problem (*ask)(const ProblemKind& kind, const std::string& text, std::uint64_t seed);
-  /// Sets the values, on so many threads.
+  /// Sets the values, on this many threads.
   void (*make_values)(Problem& problem, int threads);
-  /// Sets the values and what is expected, with both times.
+  /// Sets the values and the expected ones, and the time of both.
   void (*make)(Problem& problem, int threads);
 
-  // How a device checks, where PlainSource computes what is expected; nullptr: the host does. Any part of an
-  // argument's values can be made anywhere: element i is number input_step(key, i) (base/input_step.h) of the
-  // table, which has kInputSteps elements in the argument's type.
+  // For devices that check, with a PlainSource that computes the expected values; nullptr: the host checks.
+  // Any part of an argument's values can be made anywhere: element i is number input_step(key, i)
+  // (base/input_step.h) of the table, which has kInputSteps elements in the argument's type.
   std::uint64_t (*key)(const Problem& problem, std::size_t argument) = nullptr;
   std::vector<unsigned char> (*table)(const Problem& problem, std::size_t argument) = nullptr;
   /// Sets the tolerances of outputs that are compared whole.
   void (*set_tolerances)(Problem& problem) = nullptr;
-  /// Elements of an output that tell whether something else computes the same, ascending; they take the host
-  /// about so many products.
+  /// Returns elements of an output that tell different computations apart, ascending. Computing them takes
+  /// the host about this many products.
   std::vector<std::int64_t> (*telling)(const Problem& problem, std::size_t output,
                                        std::int64_t products) = nullptr;
-  /// Computes what is expected of these, in Argument::expected_as.
+  /// Computes the expected values of these elements, in Argument::expected_as.
   std::vector<unsigned char> (*expected_at)(const Problem& problem, std::size_t output,
                                             std::span<const std::int64_t> elements, int threads) = nullptr;
 };
 
-/// The problem of that text and seed, only asked for. Throws Error(kUser) where no kind knows the text.
+/// Returns the problem of a text and seed, without values. Throws Error(kUser) if no kind knows the text.
 Problem asked_problem(std::span<const ProblemKind> kinds, const std::string& text, std::uint64_t seed);
-/// The same without what was made of it.
+/// Returns the problem without its values.
 Problem only_asked(Problem problem);
 /// Problem::full_flops of other_problem().
 inline constexpr double kOtherFlops = 2e8;
-/// The same on other values, of which the host expects a few elements; only asked for. A kernel that answers
-/// from what it saw before cannot know them.
+/// Returns the same problem with other values, of which the host expects a few elements; they are not made
+/// yet. A kernel that returns results from memory cannot know them.
 Problem other_problem(Problem problem);
-/// Makes it as its kind says; the same for the same text, seed and `full_flops`. Nothing happens to one that
-/// is made.
+/// Makes the values as the problem's kind does. The result depends only on text, seed and `full_flops`. A
+/// problem that has values is not changed.
 void make(Problem& problem, int threads);
 
-/// How many rows show whether a kernel that is told their number computes fewer rightly: an odd number, so
-/// that tiles have a rest, or one whose last row is expected. 0 where there is but one row.
+/// Returns a smaller number of rows that shows whether a kernel with rows as an argument handles fewer rows:
+/// an odd number, so that tiles have a remainder, or one whose last row is expected. 0 if there is only one
+/// row.
 std::int64_t fewer_rows(const Problem& problem);
 
-/// A kernel that computes what is expected on the device that candidates run on, element by element in f64.
+/// A kernel that computes the expected values on the candidates' device, element by element in f64.
 struct PlainSource {
-  /// Its parameters are the addresses of all that is read, in the order of the arguments (in-place ones
-  /// among them), then an array in Argument::expected_as for each output, then numbers of bands (s32):
-  /// blocks with blockIdx.y == y compute the elements of band bands[y].
+  /// Its parameters are the addresses of all arguments that are read, in their order (including in-place
+  /// ones), then an array in Argument::expected_as for each output, then numbers of bands (s32): blocks with
+  /// blockIdx.y == y compute the elements of band bands[y].
   Source source;
-  std::int64_t bands = 0;  ///< that hold all elements
+  std::int64_t bands = 0;  ///< number of bands that hold all elements
 };
 
 }  // namespace lehr

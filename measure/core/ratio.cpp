@@ -1,4 +1,4 @@
-// Calm rounds, and ratios over them.
+// Finds calm rounds, and ratios over them.
 #include "measure/core/ratio.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr double kBest = 0.02;
 constexpr std::size_t kLeastCalmRounds = 5;
 constexpr double kLeastCalmShare = 0.15;
 
-/// For each of the first `rounds` rounds how many times longer it took than the entry's best ones.
+/// Returns for each of the first `rounds` rounds its time as a multiple of the entry's best ones.
 std::vector<double> slowdowns(const ContestEntry& entry, std::size_t rounds) {
   const double best = percentile(std::span(entry.round_us).first(rounds), kBest);
   std::vector<double> result;
@@ -20,7 +20,7 @@ std::vector<double> slowdowns(const ContestEntry& entry, std::size_t rounds) {
   return result;
 }
 
-/// The rounds of little slowdown, in the order of it.
+/// Returns the rounds with little slowdown, in the order of slowdown.
 std::vector<std::size_t> calm_rounds(const std::vector<double>& slowdown, double within) {
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t r = 0; r < slowdown.size(); ++r) order.emplace_back(slowdown[r], r);

@@ -1,4 +1,4 @@
-// Counts and times first: the interval is only looked at when they allow an end.
+// Checks counts and times first: the interval matters only if they allow an end.
 #include "measure/core/sample_limits.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Two stages: each block adds up what its threads saw, one block adds those up. Nothing depends on the order.
+// Two stages: each block sums the values of its threads, then one block sums those of all blocks. Nothing
+// depends on the order.
 #include "measure/cuda/check_kernels.h"
 
 #include <fmt/format.h>
@@ -13,8 +14,8 @@
 namespace lehr {
 namespace {
 
-// The arithmetic is the host's (workload/inputs.h, measure/core/check.cpp): integers, and doubles without a
-// product that an addition follows, so that nothing can be contracted.
+// The arithmetic is the host's (workload/inputs.h, measure/core/check.cpp): integers, and doubles whose
+// products are not followed by an addition, so that nothing can be contracted.
 constexpr const char* kCommon = R"(
 typedef unsigned long long lehr_u64;
 __device__ __forceinline__ lehr_u64 lehr_mix(lehr_u64 x) {
@@ -122,7 +123,7 @@ std::string sum_text() {
       kHead, kShared);
 }
 
-/// Expressions of `raw`, an element as it lies in memory.
+/// Returns an expression for `raw`, an element as it lies in memory.
 std::string value_of(DType type) {
   switch (type) {
     case DType::kF16:
@@ -144,7 +145,8 @@ std::string is_poison(DType type) {
       return "raw == 0xffff";
   }
 }
-/// Of the output's rounding, half a unit is no error (half_unit() in measure/core/check.cpp).
+/// Returns text that allows for the output's rounding: half a unit is no error (half_unit() in
+/// measure/core/check.cpp).
 std::string rounding_text(DType type) {
   const std::optional<NarrowFormat> format = narrow_format(type);
   if (!format) return "";
@@ -159,7 +161,7 @@ std::string rounding_text(DType type) {
                      format->fraction_bits, (1 << format->fraction_bits) - 1, format->least_exponent);
 }
 
-/// The elements of what is expected and the statements that take the difference: as integers where both are
+/// The type of the expected elements, and the statements that compute the difference: in integers if both are
 /// s64.
 struct ExpectedText {
   std::string_view type, nothing, wanted, difference;
@@ -257,7 +259,7 @@ std::string total_text() {
       kHead, kShared);
 }
 
-/// The kernel of that name. CHECKs that there is one.
+/// Returns the text of the kernel with this name. CHECKs that there is one.
 std::string text_of(const std::string& entry) {
   if (entry == "lehr_sum") return sum_text();
   if (entry == "lehr_total") return total_text();
@@ -273,7 +275,7 @@ std::string text_of(const std::string& entry) {
 }  // namespace
 
 Findings findings_of(const CheckResult& result, std::int64_t elements) {
-  const auto index = [](std::uint64_t found) { return static_cast<std::int64_t>(found); };  // ~0 is -1
+  const auto index = [](std::uint64_t found) { return static_cast<std::int64_t>(found); };  // ~0 becomes -1
   return {.compared = index(result.compared),
           .wrong = index(result.wrong),
           .first_wrong = index(result.first_wrong),

@@ -1,5 +1,5 @@
-// The kernels by which a CUDA device makes inputs and checks outputs: their text, and what passes through
-// their arguments.
+// Kernels with which a CUDA device makes inputs and checks outputs: their text, and the structs that their
+// arguments point to.
 #pragma once
 
 #include <array>
@@ -13,28 +13,28 @@
 
 namespace lehr {
 
-/// Threads of a block, and blocks of a launch but of the last kernel's, which is one block.
+/// Threads of a block, and blocks of a launch. The last kernel has one block.
 inline constexpr int kCheckThreads = 256;
 inline constexpr int kCheckBlocks = 512;
-/// Outputs that one problem may have.
+/// Most outputs of a problem.
 inline constexpr std::size_t kMostOutputs = 8;
-/// All bytes of an element for which nothing is expected: of floats a NaN that no arithmetic makes, of s64 a
-/// number that is most unlikely to be right.
+/// Returns the byte that fills an element without an expected value: in floats a NaN that no arithmetic
+/// makes, in s64 a number that is most unlikely to be right.
 constexpr unsigned char nothing_expected(DType expected_as) {
   return expected_as == DType::kS64 ? 0x80 : 0xff;
 }
-/// Whether it is that of this element of Argument::expected, which has a value for each.
+/// Whether this element of Argument::expected, which has a value for each, is such a one.
 bool is_nothing(const Argument& output, std::int64_t element);
 
-// Words of 64 bits in arguments that are arrays of u32: all kernels take addresses alone.
+// Arguments that are arrays of u32 have words of 64 bits in them: all kernels only take addresses.
 
-/// lehr_inputs_N(table, job, tensor): element i becomes table[input_step(key, i)], N bytes each.
+/// Argument of lehr_inputs_N(table, job, tensor): element i becomes table[input_step(key, i)], N bytes each.
 struct InputsJob {
   std::uint64_t key = 0;
   std::uint64_t elements = 0;
 };
-/// lehr_sum(words, job, partials), by blocks: the sum over i of mix64(word i xor (seed + (i + 1)
-/// kSplitmixStep)): any changed bit changes it. Bytes of holes count as zeros.
+/// Argument of lehr_sum(words, job, partials), which sums by blocks mix64(word i xor (seed + (i + 1)
+/// kSplitmixStep)) over i: any changed bit changes the sum. Bytes of holes count as zeros.
 struct SumJob {
   struct Hole {
     std::uint64_t begin = 0, end = 0;
@@ -44,43 +44,45 @@ struct SumJob {
   std::uint64_t hole_count = 0;
   std::array<Hole, kMostOutputs> holes = {};
 };
-/// lehr_compare_TYPE_as_TYPE(output, expected, job, partials): `partials` gets a CheckPartial of each block.
+/// Argument of lehr_compare_TYPE_as_TYPE(output, expected, job, partials): `partials` gets a CheckPartial of
+/// each block.
 struct CompareJob {
   std::uint64_t elements = 0;
   double absolute = 0;     ///< Argument::absolute
   std::uint64_t seed = 0;  ///< of the sum over the expected values' bits, each a word
   double relative = 0;     ///< Argument::relative
 };
-/// lehr_total(compared, summed, job, result): adds up what so many blocks have found, in one block.
+/// Argument of lehr_total(compared, summed, job, result), which adds the findings of this many blocks, in one
+/// block.
 struct TotalJob {
   std::uint64_t number = 0;  ///< of the check
   std::uint64_t compare_blocks = 0, sum_blocks = 0;
 };
-/// What comes back. Indices are ~0 where there is none.
+/// The result of a check. An index is ~0 if there is no such element.
 struct CheckResult {
   std::uint64_t number = 0;
   std::uint64_t compared = 0, wrong = 0, first_wrong = 0;
   double max_error = 0;
   std::uint64_t unwritten = 0, first_unwritten = 0, first_nan = 0;
   std::uint64_t expected_sum = 0;
-  std::uint64_t sum = 0;  ///< of lehr_sum
+  std::uint64_t sum = 0;  ///< lehr_sum's result
 };
-/// What it says of an output of so many elements.
+/// Returns the findings on an output of this many elements.
 Findings findings_of(const CheckResult& result, std::int64_t elements);
-/// Of lehr_compare, per block: CheckResult's from `compared` on.
+/// Words that lehr_compare writes per block: the members of CheckResult from `compared` on.
 inline constexpr std::size_t kPartialWords = 8;
 
-/// As what lehr_inputs_N moves elements of a type, unseen: a type of the same size.
+/// Returns a type of the same size, as which lehr_inputs_N moves elements without looking at them.
 DType moved_as(DType type);
-/// "lehr_inputs_2"
+/// Returns "lehr_inputs_2".
 std::string inputs_entry(DType type);
-/// "lehr_compare_bf16_as_f32"
+/// Returns "lehr_compare_bf16_as_f32".
 std::string compare_entry(DType output, DType expected_as);
 
-/// The kernels that a problem needs, in one text; `entry` is lehr_total. Its parameters are left out: they
-/// differ from kernel to kernel.
+/// Returns the kernels that a problem needs, in one text. `entry` is lehr_total. Its parameters are left out:
+/// they differ from kernel to kernel.
 Source check_kernels(const Problem& problem);
-/// The text with these kernels alone.
+/// Returns a text with only these kernels.
 std::string check_kernels_text(std::span<const std::string> entries);
 
 }  // namespace lehr

@@ -12,10 +12,10 @@
 namespace lehr {
 namespace {
 
-/// Elements that are right, at each end of an output that else is poison.
+/// Right elements at each end of an output that is otherwise poison.
 constexpr std::int64_t kRight = 64;
 
-/// One drill; the first thing that is amiss stays.
+/// Runs one drill; keeps the first error.
 class Drill {
  public:
   Drill(const CudaChecker& checker, const CudaTensors& tensors, const DrilledOutput& output)
@@ -89,7 +89,7 @@ class Drill {
     demand(of(nothing_).wrong == of(nothing_).compared, "that poison is wrong");
   }
 
-  /// Behind it, what is wrong is known: all poison but for right elements at both ends.
+  /// Writes right elements at both ends, and poison between them. Then the right findings are known.
   void write_right_ones() {
     std::int64_t written = 0;
     for (std::int64_t i = 0; i < known().elements; ++i) {
@@ -132,7 +132,7 @@ class Drill {
     write_right(at);
   }
 
-  /// Poison around it: here a right element makes the difference.
+  /// Checks an element with poison around it: here a right element makes the difference.
   void middle_element() {
     const std::int64_t at = known().elements / 2;
     if (!is_poisoned_ || !expects(at) || at < kRight || at >= known().elements - kRight) return;
@@ -171,7 +171,7 @@ class Drill {
   const CudaChecker& checker_;
   const CudaTensors& tensors_;
   const DrilledOutput& out_;
-  bool is_poisoned_;  ///< what nobody has written is seen
+  bool is_poisoned_;  ///< whether unwritten elements are detected
   DeviceFindings nothing_, base_;
   std::string amiss_;
 };

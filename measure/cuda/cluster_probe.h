@@ -1,4 +1,4 @@
-// How many clusters of blocks a CUDA device runs at the same time, asked of the driver.
+// Asks the driver how many clusters of blocks a CUDA device runs at the same time.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// Limits::clusters_at_once of a device of compute capability 9.0 or more, whose other limits are `limits`. 0
-/// where the driver has no answer. Makes the device's context, and lets it go.
+/// Returns Limits::clusters_at_once of a device of compute capability 9.0 or more, whose other limits are
+/// `limits`; 0 if the driver has no answer. Makes the device's context, and releases it.
 std::array<int, 3> clusters_at_once(const CudaDriver& driver, int ordinal, const Limits& limits);
 
 }  // namespace lehr

@@ -6,7 +6,7 @@
 namespace lehr {
 namespace {
 
-/// Bytes before and behind every piece that no candidate may change: one vector store of a whole warp.
+/// Bytes before and after each piece that no candidate may change: one vector store of a whole warp.
 constexpr std::int64_t kGuardBytes = 512;
 static_assert(kGuardBytes % CudaArena::kAlignment == 0);
 constexpr unsigned char kGuardByte = 0xA5;

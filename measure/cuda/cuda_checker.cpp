@@ -17,26 +17,26 @@
 namespace lehr {
 namespace {
 
-// Any number.
+// Seed of sums; any number.
 constexpr std::uint64_t kSumSeed = 0x6c656872;
-/// Of a launch: watchdogs of displays end those of two seconds (NVIDIA, "CUDA on Windows and Linux:
+/// Longest launch: watchdogs of displays end launches of two seconds (NVIDIA, "CUDA on Windows and Linux:
 /// timeouts").
 constexpr double kLongestLaunchUs = 0.2e6;
-/// Of all that is expected; where it takes longer, some bands have to do, as on the host.
+/// Longest time for all expected values. If they take longer, only some bands are computed, as on the host.
 constexpr double kLongestUs = 0.5e6;
 // CUDA C++ Programming Guide 13.0, "Technical Specifications".
 constexpr std::int64_t kMostBandsOfALaunch = 65535;
-/// Products that the host adds up to prove the plain kernel: a tenth of a second.
+/// Products that the host sums up to prove the plain kernel: a tenth of a second.
 constexpr std::int64_t kProvenProducts = 10'000'000;
-/// Of an input, that are looked at.
+/// Elements of an input that are compared, and the number of parts that they are in.
 constexpr std::int64_t kSampledElements = 1000;
 constexpr int kSampledParts = 8;
-/// Places of jobs in their memory, in bytes.
+/// Bytes between jobs in their memory.
 constexpr int kJobBytes = 256;
 static_assert(sizeof(SumJob) <= kJobBytes);
 enum JobPlace { kInputsPlace, kSumPlace, kComparePlace, kTotalPlace, kJobPlaces };
 
-/// All bands: the first, the last, then the others in an order without a pattern.
+/// Returns all bands: the first, the last, then the others in an order without a pattern.
 std::vector<std::int32_t> band_order(std::int64_t bands) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(bands));
   std::iota(order.begin(), order.end(), 0);
@@ -109,7 +109,7 @@ CudaStatus CudaChecker::write_job(int place, const void* job, std::size_t bytes)
   return jobs_.write(place * kJobBytes, job, static_cast<std::int64_t>(bytes));
 }
 
-/// Of what run_compare() or lehr_sum have left.
+/// Totals the results of run_compare() or lehr_sum.
 CudaStatus CudaChecker::total(bool compares, bool sums_up, CheckResult& result) const {
   constexpr std::uint64_t kBlocks = kCheckBlocks;
   const TotalJob job = {++number_, compares ? kBlocks : 0, sums_up ? kBlocks : 0};
@@ -132,7 +132,7 @@ CudaStatus CudaChecker::sum(CudaAddress from, const SumJob& job, std::uint64_t& 
   if (status.ok())
     status = launch("lehr_sum", kCheckBlocks, {from, jobs_.address() + kSumPlace * kJobBytes, sums});
   if (status.ok()) status = total(false, true, result);
-  // A total of another check, or of none, is no sum of these bytes.
+  // A total of another check, or of none, is not a sum of these bytes.
   sum = result.number == number_ ? result.sum : ~result.sum;
   return status;
 }
@@ -147,7 +147,7 @@ SumJob CudaChecker::set_job() const {
   return job;
 }
 
-/// The first result has the sum of the set, too.
+/// Compares all outputs. The first result has the sum of the set, too.
 CudaStatus CudaChecker::run_compare(std::vector<CheckResult>& results) const {
   const SumJob whole = set_job();
   const CudaAddress sums = partials_.address() + std::uint64_t{kCheckBlocks} * kPartialWords * 8;
@@ -165,7 +165,7 @@ CudaStatus CudaChecker::run_compare(std::vector<CheckResult>& results) const {
       status = launch("lehr_sum", kCheckBlocks,
                       {tensors_->address_of_set_0(), jobs_.address() + kSumPlace * kJobBytes, sums});
     if (status.ok()) status = total(true, i == 0, results[i]);
-    // A total of another check, or of none, says nothing of this one.
+    // A total of another check, or of none, says nothing about this one.
     if (results[i].number != number_) results[i].number = 0;
   }
   return status;
@@ -233,7 +233,7 @@ CudaStatus CudaChecker::make_inputs_on_device(const Problem& problem) {
       if (status.ok()) status = table.write(0, values.data(), std::ssize(values));
     }
     const InputsJob job = {problem.kind->key(problem, i), static_cast<std::uint64_t>(argument.elements)};
-    if (status.ok()) status = stream_->wait();  // the job's place is read by the launches before
+    if (status.ok()) status = stream_->wait();  // earlier launches read the job's memory
     if (status.ok()) status = write_job(kInputsPlace, &job, sizeof job);
     for (std::int64_t set = 0; set < tensors_->sets() && status.ok(); ++set)
       status =
@@ -253,7 +253,7 @@ CudaStatus CudaChecker::allocate_expected(std::vector<CudaMemory>& memory) const
   return status;
 }
 
-/// What is expected of the seeds before stays: proofs go to and fro between two.
+/// Chooses the expected values by seed. Those of earlier seeds are kept: proofs alternate between two.
 CudaStatus CudaChecker::place_expected(bool& there) {
   there = expected_.contains(seed_);
   if (there) return {};
@@ -276,8 +276,8 @@ std::vector<CudaAddress> CudaChecker::plain_addresses() const {
   return addresses;
 }
 
-/// In groups of bands that grow until a launch is as long as it may be. The first time how long they take
-/// decides how many bands there is time for; from then on it is as many.
+/// Makes the expected values in groups of bands, which grow until a launch is as long as it may be. The first
+/// time, their speed decides how many bands there is time for; later calls make as many.
 CudaStatus CudaChecker::make_expected() {
   CudaStatus status;
   for (std::size_t i = 0; i < outputs_.size() && status.ok(); ++i)
@@ -329,7 +329,7 @@ CudaStatus CudaChecker::take_sums() {
   return status;
 }
 
-/// Parts of an input, bit for bit: its ends, and some between.
+/// Compares parts of an input bit for bit: its ends, and some between.
 std::string CudaChecker::other_inputs(const Problem& problem) const {
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
@@ -354,14 +354,14 @@ std::string CudaChecker::other_inputs(const Problem& problem) const {
   return "";
 }
 
-/// Some expected values, by a host that knows nothing of what made the device's. Whole rows and columns of
-/// inputs go into these.
+/// Compares some expected values with a host computation that shares nothing with the device's. Whole rows
+/// and columns of inputs contribute to them.
 std::string CudaChecker::other_values(const Problem& problem, std::size_t argument, const Argument& known,
                                       int threads) const {
   std::int64_t compared = 0;
   const std::vector<std::int64_t> indices = problem.kind->telling(problem, argument, kProvenProducts);
   const std::vector<unsigned char> proof = problem.kind->expected_at(problem, argument, indices, threads);
-  // Both are right to f64 and rounded to f32, or not rounded and added up in another order.
+  // Both are right to f64 and rounded to f32, or not rounded and summed in another order.
   const double unit = known.expected_as == DType::kF32 ? 0x1p-22 : 0x1p-40;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (is_nothing(known, indices[i])) continue;
@@ -376,18 +376,18 @@ std::string CudaChecker::other_values(const Problem& problem, std::size_t argume
   return compared > 0 ? "" : "it expects nothing that the host knows";
 }
 
-/// Holds these values against the host, and looks for planted faults.
+/// Compares these values with the host's, and looks for planted faults.
 std::string CudaChecker::first_time(const CudaTensors& tensors, const Problem& problem, int threads) {
   std::string amiss = other_inputs(problem);
   for (std::size_t i = 0; i < outputs_.size() && amiss.empty(); ++i) {
     Argument known = outputs_[i].of;
-    // What no band has written is taken for nothing expected, and would not be compared.
+    // An element that no band has written looks like nothing_expected(), and would not be compared.
     if (bands_made_ == check_.bands && outputs_[i].expected_count != known.elements)
       return fmt::format("it expects {} of {} elements{}", outputs_[i].expected_count, known.elements,
                          named_output(problem, outputs_[i].argument));
     if (const CudaStatus status = read_expected(i, known.expected); !status.ok()) return text_of(status);
     amiss = other_values(problem, outputs_[i].argument, known, threads);
-    // Once in each process: what is asked is whether these kernels work.
+    // Once per process: the drill tests whether these kernels work.
     if (amiss.empty() && proven_.empty()) amiss = drill(*this, tensors, {outputs_[i].argument, i, known});
   }
   return amiss;

@@ -1,4 +1,5 @@
-// Inputs, expected values and comparisons on the device itself: a check brings back a hundred bytes.
+// Makes inputs and expected values and compares outputs on the device itself: a check returns a hundred
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +16,34 @@
 
 namespace lehr {
 
-/// What a check on the device has seen.
+/// The findings of a check on the device.
 struct DeviceFindings {
   std::vector<Findings> outputs;  ///< in the order of CudaTensors::outputs()
-  bool inputs_whole = false;      ///< inputs and guards hold what was placed
-  bool expected_whole = false;    ///< so do the expected values, and all of them were compared
+  bool inputs_whole = false;      ///< whether inputs and guards are unchanged
+  bool expected_whole = false;    ///< whether the expected values are, too, and all of them were compared
 };
 
 class CudaChecker {
  public:
-  /// Borrows driver and stream. Returns why these kernels cannot be used; "" where they can.
+  /// Borrows driver and stream. Returns why these kernels cannot be used; "" if they can.
   std::string open(const CudaDriver& driver, const CudaStream& stream, const DeviceCheck& check,
                    const Problem& problem);
-  /// Makes the inputs in all sets of `tensors`, placed before, and what is expected of them; holds parts of
-  /// both against the host's own, once for each seed; and looks whether planted faults are found. Returns
-  /// what is amiss, "" where nothing is. Sets the problem's tolerances. The outputs are reset in the end.
+  /// Makes the inputs in all sets of `tensors`, which were placed before, and the expected values. Compares
+  /// parts of both with the host's own, once for each seed, and checks whether planted faults are found.
+  /// Returns what is wrong; "" if nothing is. Sets the problem's tolerances. The outputs are reset at the
+  /// end.
   std::string prepare(CudaTensors& tensors, Problem& problem, int threads);
 
-  /// Looks at set 0 of the tensors of prepare(). The first bad status instead, where there is one.
+  /// Checks set 0 of the tensors of prepare(). Returns the first bad status instead, if there is one.
   std::variant<DeviceFindings, CudaStatus> check() const;
-  /// Whether inputs and guards are whole, and nothing else.
+  /// Whether inputs and guards are unchanged; checks nothing else.
   std::variant<bool, CudaStatus> inputs_whole() const;
   /// Whether this tensor of set 0 holds what was placed.
   CudaStatus is_whole(std::size_t tensor, bool& whole) const;
-  /// One of what is expected of output number `output`: its bytes, in Argument::expected_as.
+  /// Reads or writes one expected value of output number `output`: its bytes, in Argument::expected_as.
   CudaStatus expected_at(std::size_t output, std::int64_t element, void* bytes) const;
   CudaStatus set_expected(std::size_t output, std::int64_t element, const void* bytes) const;
-  /// All of them, nothing_expected() among them.
+  /// Reads all of them, including nothing_expected().
   CudaStatus read_expected(std::size_t output, std::vector<unsigned char>& bytes) const;
 
  private:
@@ -78,19 +80,19 @@ class CudaChecker {
   std::map<std::string, CudaKernel> kernels_;
   CudaKernel plain_;
   std::map<std::size_t, CudaMemory> tables_;                   ///< of values, by argument
-  std::map<std::uint64_t, std::vector<CudaMemory>> expected_;  ///< by seed, of each output
-  std::uint64_t seed_ = 0;                                     ///< of the inputs that lie there now
+  std::map<std::uint64_t, std::vector<CudaMemory>> expected_;  ///< by seed, then by output
+  std::uint64_t seed_ = 0;                                     ///< of the inputs that are in place
   CudaMemory bands_, partials_, jobs_, result_;
   struct Output {
     std::size_t argument = 0;
     Argument of;          ///< without values
-    std::string compare;  ///< the entry
+    std::string compare;  ///< the kernel's name
     std::int64_t expected_count = 0;
   };
   std::vector<Output> outputs_;
   std::int64_t bands_made_ = 0;  ///< of DeviceCheck::bands; 0: not known yet
   Sums sums_;
-  std::map<std::uint64_t, Sums> proven_;  ///< what was held against the host, by seed
+  std::map<std::uint64_t, Sums> proven_;  ///< sums of values that were compared with the host's, by seed
   mutable std::uint64_t number_ = 0;
 };
 

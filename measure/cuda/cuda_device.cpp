@@ -1,4 +1,5 @@
-// Facts of a CUDA device: identity and limits from the driver's attributes, and from its count of clusters.
+// Facts about a CUDA device: identity and limits from the driver's attributes, and from its count of
+// clusters.
 #include "measure/cuda/cuda_device.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// What the driver says wins over what the table of architectures has.
+/// Asks for the limits. The driver's answer replaces the value of the table of architectures.
 void ask_limits(const CudaDriver& driver, int ordinal, Limits& limits) {
   const auto ask = [&](CudaAttribute attribute, auto& value) {
     if (const auto answer = driver.attribute(ordinal, attribute)) value = *answer;

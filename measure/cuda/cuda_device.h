@@ -1,4 +1,4 @@
-// What a CUDA device is and can do, asked of the driver.
+// The identity and the limits of a CUDA device, asked of the driver.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace lehr {
 
-/// nullopt with a reason in `why_not` when there is no such device, or one of an
-/// architecture that is not known here (target/cuda/archs.h).
+/// Returns the device; nullopt with a reason in `why_not` if it does not exist, or its architecture is not
+/// known (target/cuda/archs.h).
 std::optional<Device> cuda_device_of(const CudaDriver& driver, int ordinal, std::string& why_not);
-/// The same of the installed driver; a reason, too, when there is none.
+/// Returns a device of the installed driver; nullopt with a reason also if there is no driver.
 std::optional<Device> cuda_device(int ordinal, std::string& why_not);
 
 }  // namespace lehr

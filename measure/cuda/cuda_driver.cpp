@@ -16,7 +16,7 @@ constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the f
 constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr std::size_t kUuidBytes = 16;
 
-/// enum CUtensorMapDataType; floats of 8 bits travel as bytes.
+/// Returns enum CUtensorMapDataType; floats of 8 bits are copied as bytes.
 int tensor_map_type(DType type, bool tf32) {
   switch (type) {
     case DType::kF64:
@@ -45,16 +45,18 @@ int tensor_map_type(DType type, bool tf32) {
   }
   return 0;
 }
-/// enum CUtensorMapSwizzle.
+/// Returns enum CUtensorMapSwizzle.
 int tensor_map_swizzle(std::int64_t bytes) {
-  return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
+  if (bytes == 128) return 3;
+  if (bytes == 64) return 2;
+  return bytes == 32 ? 1 : 0;
 }
 
 }  // namespace
 
 namespace {
 
-/// 13000 becomes 13.0.
+/// Returns 13.0 for 13000.
 CudaVersion version_of(int number) {
   return {number / 1000, number % 1000 / 10};
 }
@@ -364,7 +366,7 @@ CudaStatus CudaStream::end_capture(CudaGraph& graph) const {
   driver_->functions().graph_destroy(captured);
   if (!status.ok()) return status;
   graph.executable_ = LibraryHandle(executable, {driver_->functions().graph_executable_destroy});
-  // Else the first launch does it, between the events that time it.
+  // Otherwise the first launch does it, between the events that time it.
   return {driver_->functions().graph_upload(executable, stream_.get()), "cuGraphUpload"};
 }
 CudaStatus CudaStream::launch(const CudaGraph& graph) const {

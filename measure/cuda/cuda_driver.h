@@ -1,5 +1,5 @@
-// The CUDA driver as RAII values over status codes. libcuda.so.1 is loaded when a CudaDriver is made and
-// never linked: cuda_device.cpp asks it what the GPU is, cuda_runner.cpp runs candidates with it.
+// The CUDA driver as RAII values over status codes. libcuda.so.1 is loaded when a CudaDriver is constructed
+// and never linked: cuda_device.cpp asks it about the GPU, cuda_runner.cpp runs candidates with it.
 #pragma once
 
 #include <cstdint>
@@ -15,47 +15,49 @@
 
 namespace lehr {
 
-/// What a driver call answered. CUDA Driver API 13.0, "Data types used by CUDA driver", enum CUresult.
+/// The result of a driver call. CUDA Driver API 13.0, "Data types used by CUDA driver", enum CUresult.
 struct [[nodiscard]] CudaStatus {
   int code = 0;
-  const char* call = "";  ///< the function that answered, "cuMemAlloc"
+  const char* call = "";  ///< the function that returned it, "cuMemAlloc"
 
   bool ok() const { return code == 0; }
   bool out_of_memory() const { return code == 2; }
   bool launch_timeout() const { return code == 702; }
-  /// The context is lost: every later call fails, and only a new process helps (per enum CUresult: contained,
-  /// illegal address or instruction, timeout, assert, hardware stack, launch failure, ECC, unknown).
+  /// Whether the context is lost: every later call fails, and only a new process helps (per enum CUresult:
+  /// contained, illegal address or instruction, timeout, assert, hardware stack, launch failure, ECC,
+  /// unknown).
   bool sticky() const;
 };
 
-/// Of CUDA: what a driver serves, or a compiler is of.
+/// A version of CUDA: the one that a driver serves, or that a compiler belongs to.
 struct CudaVersion {
   int major = 0, minor = 0;
   friend bool operator==(const CudaVersion&, const CudaVersion&) = default;
 };
-/// "12.9"
+/// Returns "12.9".
 std::string to_text(const CudaVersion& version);
-/// What the installed driver serves, asked without starting it; nullopt where there is none.
+/// Returns the version that the installed driver serves, without starting it; nullopt if there is no driver.
 std::optional<CudaVersion> installed_driver_version(const std::string& library = "libcuda.so.1");
 
-/// The loaded driver: its function table. Must outlive everything that is made with it.
+/// The loaded driver: its function table. It must outlive everything that is made with it.
 class CudaDriver {
  public:
   struct Functions;
 
-  /// nullptr with a reason in `why_not` when the library is missing, lacks a function, or cuInit fails (no
-  /// GPU).
+  /// Opens the driver; nullptr with a reason in `why_not` if the library is missing, lacks a function, or
+  /// cuInit fails (no GPU).
   static std::unique_ptr<CudaDriver> open(const std::string& library, std::string& why_not);
   ~CudaDriver();
   CudaDriver(const CudaDriver&) = delete;
   CudaDriver& operator=(const CudaDriver&) = delete;
 
-  /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered) from cuStreamSynchronize"
+  /// Returns "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered) from
+  /// cuStreamSynchronize".
   std::string text_of(CudaStatus status) const;
 
   std::string version() const;  ///< CUDA version that the driver supports: "13.0"
   int device_count() const;
-  std::string device_name(int ordinal) const;  ///< "" when it cannot be told, as for the next two
+  std::string device_name(int ordinal) const;  ///< "" if not known, as the next one
   std::string device_uuid(
       int ordinal) const;  ///< "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as nvidia-smi prints it
   std::optional<int> attribute(int ordinal, CudaAttribute attribute) const;
@@ -68,7 +70,7 @@ class CudaDriver {
   std::unique_ptr<Functions> functions_;
 };
 
-/// The device's primary context, current on the calling thread while this lives.
+/// The device's primary context. It is current on the calling thread while this object lives.
 class CudaContext {
  public:
   CudaContext() = default;
@@ -82,8 +84,7 @@ class CudaContext {
   int device_ = 0;
 };
 
-/// Device memory. Fills and writes are ordered before later work of a CudaStream, reads come after its
-/// earlier work.
+/// Device memory. Fills and writes happen before later work of a CudaStream, reads after its earlier work.
 class CudaMemory {
  public:
   CudaMemory() = default;
@@ -108,25 +109,25 @@ class CudaMemory {
   std::int64_t bytes_ = 0;
 };
 
-/// What the driver is told of a tensor of `type` that is seen so, but for its address.
+/// Returns the driver's arguments for a tensor map, without the address of the tensor of `type`.
 CudaTensorMapArguments arguments_of(const ir::TensorMap& map, DType type);
-/// What a kernel gets instead of the address of a tensor of `type`. Needs compute capability 9.0 and an
-/// address that is a multiple of 16.
+/// Makes the argument that a kernel gets instead of the address of a tensor of `type`. Needs compute
+/// capability 9.0 and an address that is a multiple of 16.
 CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map, DType type,
                              CudaAddress address, CudaTensorMap& result);
 
-/// A loaded cubin and one kernel of it.
+/// A loaded cubin and one of its kernels.
 class CudaKernel {
  public:
-  /// `image` is a cubin in memory. It is copied to the device.
+  /// Loads `image`, a cubin in memory, to the device.
   CudaStatus load(const CudaDriver& driver, const void* image, const std::string& entry);
 
   std::optional<int> attribute(CudaFunctionAttribute attribute) const;
-  /// Lets the kernel be launched with up to `bytes` of dynamic shared memory; needed above 48 KiB.
+  /// Allows launches with up to `bytes` of dynamic shared memory; needed above 48 KiB.
   CudaStatus allow_dynamic_shared(std::int64_t bytes) const;
-  /// Clusters of `blocks` blocks, each of `threads` threads with `shared_bytes` of dynamic shared memory,
-  /// that the device runs at the same time. nullopt: the driver does not know the question, or has no such
-  /// clusters.
+  /// Returns how many clusters of `blocks` blocks, each of `threads` threads with `shared_bytes` of dynamic
+  /// shared memory, the device runs at the same time. nullopt: the driver does not know the query, or such
+  /// clusters are not possible.
   std::optional<int> clusters_at_once(int blocks, int threads, std::int64_t shared_bytes) const;
   void* function() const { return function_; }
 
@@ -146,23 +147,23 @@ class CudaStream {
   CudaStatus record_begin() const;
   CudaStatus record_end() const;
   CudaStatus wait() const;
-  /// Time between the two records, after wait(). The events' resolution is about 0.5 us.
+  /// Returns the time between the two records, after wait(). The events' resolution is about 0.5 us.
   CudaStatus elapsed_us(double& us) const;
-  /// Between begin and end, launches are recorded instead of run.
+  /// Begins recording launches instead of running them, until end_capture().
   CudaStatus begin_capture() const;
-  /// The graph is on the device once this stream has come so far: its first launch takes no longer than the
-  /// others.
+  /// Ends the recording. The graph is on the device once this stream has come so far: then its first launch
+  /// takes no longer than the others.
   CudaStatus end_capture(class CudaGraph& graph) const;
   CudaStatus launch(const class CudaGraph& graph) const;
-  /// The CUstream, for libraries that put their own work on it.
+  /// Returns the CUstream, for libraries that put their own work on it.
   void* handle() const { return stream_.get(); }
 
  private:
   const CudaDriver* driver_ = nullptr;
-  LibraryHandle stream_, begin_, end_;  ///< the events go first
+  LibraryHandle stream_, begin_, end_;  ///< the events are destroyed first
 };
 
-/// Captured launches that the device runs one after the other without the host in between.
+/// Captured launches that the device runs one after the other without the host.
 class CudaGraph {
   friend class CudaStream;
   LibraryHandle executable_;

@@ -1,4 +1,4 @@
-// Looks at folders; loads nothing.
+// Looks at folders; loads no library.
 #include "measure/cuda/cuda_folders.h"
 
 #include <algorithm>
@@ -15,8 +15,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-/// The entries of `folder` whose names `matches`, in descending order of their names: the newest version
-/// first.
+/// Returns the entries of `folder` with matching names, in descending order: the newest version first.
 std::vector<fs::path> entries(const fs::path& folder,
                               const std::function<bool(const std::string&)>& matches) {
   std::vector<fs::path> found;
@@ -34,14 +33,15 @@ bool has_cuda_libraries(const fs::path& folder) {
           }).empty();
 }
 
-/// A toolkit's folders: NVIDIA's packages fill lib64 (a link to targets/x86_64-linux/lib), conda's lib.
+/// Returns a toolkit's folders: NVIDIA's packages fill lib64 (a link to targets/x86_64-linux/lib), conda's
+/// lib.
 std::vector<fs::path> toolkit_folders(const fs::path& toolkit) {
   return {toolkit / "lib64", toolkit / "targets/x86_64-linux/lib", toolkit / "targets/sbsa-linux/lib",
           toolkit / "lib"};
 }
 
-/// The wheels' folders below `prefix`/lib/python3.*: nvidia/cu13/lib since CUDA 13, nvidia/cuda_nvrtc/lib
-/// before.
+/// Returns the wheels' folders below `prefix`/lib/python3.*: nvidia/cu13/lib since CUDA 13,
+/// nvidia/cuda_nvrtc/lib before.
 std::vector<fs::path> wheel_folders(const fs::path& prefix) {
   std::vector<fs::path> folders;
   for (const fs::path& python :

@@ -1,4 +1,4 @@
-// Where CUDA's run-time libraries (NVRTC, cuBLASLt) lie when the dynamic loader does not know it.
+// Where CUDA's run-time libraries (NVRTC, cuBLASLt) are if the dynamic loader does not find them.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace lehr {
 
-/// Existing folders that hold libnvrtc.so.* or libcublasLt.so.*, the most likely first, none twice:
-/// of the toolkit `cuda_home` (CUDA_HOME; "" = not set), of the toolkit whose nvcc is in `search_path`
+/// Returns existing folders that have libnvrtc.so.* or libcublasLt.so.*, the most likely first, each once:
+/// those of the toolkit `cuda_home` (CUDA_HOME; "" = not set), of the toolkit whose nvcc is in `search_path`
 /// (PATH), of <root>/usr/local/cuda and <root>/usr/local/cuda-*, newest first, and of the wheels (pip's
 /// nvidia-cuda-nvrtc and nvidia-cublas) that the Python of a folder in `search_path` sees. `root` is for
 /// tests.

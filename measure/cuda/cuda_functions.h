@@ -38,7 +38,7 @@ struct CudaDriver::Functions : LibraryFunctions {
   Function<Code(int*, int, void*)> function_attribute{this, "cuFuncGetAttribute"};
   Function<Code(void*, int, int)> set_function_attribute{this, "cuFuncSetAttribute"};
   Function<CudaLaunchKernelEx> launch{this, "cuLaunchKernelEx"};
-  CudaOccupancyMaxActiveClusters* occupancy_max_active_clusters = nullptr;  ///< absent before 11.8
+  CudaOccupancyMaxActiveClusters* occupancy_max_active_clusters = nullptr;  ///< missing before 11.8
   Function<Code(void**, unsigned)> stream_create{this, "cuStreamCreate"};
   Function<Code(void*)> stream_destroy{this, "cuStreamDestroy_v2"};
   Function<Code(void*)> stream_synchronize{this, "cuStreamSynchronize"};

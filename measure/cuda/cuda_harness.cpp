@@ -14,11 +14,12 @@
 namespace lehr {
 namespace {
 
-/// Calls of one sample: enough to hide the ends of a 2 us kernel's sample, few enough to instantiate in 1 ms.
+/// Most calls of one sample: enough to hide the ends of a 2 us kernel's sample, few enough to instantiate in
+/// 1 ms.
 constexpr std::int64_t kMaxLaunches = 512;
-/// Below kShortUs a sample holds at least kMinLaunches calls, whatever it is asked to last: the events'
-/// resolution of 0.5 us (CUDA Runtime API, cudaEventElapsedTime) and the graph's own launch are then below 1
-/// % of it.
+/// A sample of calls shorter than kShortUs has at least kMinLaunches calls, whatever its intended length:
+/// then the events' resolution of 0.5 us (CUDA Runtime API, cudaEventElapsedTime) and the graph's own launch
+/// are below 1 % of it.
 constexpr double kShortUs = 50;
 constexpr std::int64_t kMinLaunches = 20;
 
@@ -28,7 +29,7 @@ std::int64_t calls_per_sample(double sample_us, double call_us) {
   return static_cast<std::int64_t>(std::clamp(wanted, least, static_cast<double>(kMaxLaunches)));
 }
 
-/// Leaves what something is expected of.
+/// Keeps only elements with an expected value.
 void leave_out_nothing(Argument& output) {
   std::int64_t first = 0;
   while (first < output.elements && !is_nothing(output, first)) ++first;
@@ -50,7 +51,7 @@ int host_threads() {
 
 }  // namespace
 
-/// What stays from problem to problem; members are destroyed in reverse order, the driver last.
+/// The state that stays from problem to problem. Members are destroyed in reverse order, the driver last.
 struct CudaHarness::Device {
   std::unique_ptr<CudaDriver> driver;
   CudaContext context;
@@ -120,7 +121,7 @@ void CudaHarness::place_tensors() {
   }
 }
 
-/// false: the host must.
+/// Returns false if the host must place the problem.
 bool CudaHarness::place_by_device() {
   place_tensors();
   const std::string amiss = checker_.prepare(tensors_, problem_, host_threads());
@@ -165,12 +166,12 @@ void CudaHarness::replace(const Problem& problem) {
 }
 
 std::variant<Checked, Fault> CudaHarness::damaged(const std::string& what, const std::string& who) {
-  // Set 0 is spoilt now; the next candidate must not be blamed for it.
+  // Set 0 is damaged now; the next candidate must not be blamed for it.
   place();
   return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", who, what), {}}, false};
 }
 
-/// What was damaged is looked for where something was.
+/// Judges findings. Looks for the damaged tensor if there is damage.
 std::variant<Checked, Fault> CudaHarness::judged(const DeviceFindings& seen, const std::string& who,
                                                  bool outputs) {
   if (!seen.inputs_whole) {
@@ -207,7 +208,7 @@ std::variant<Checked, Fault> CudaHarness::judged(const DeviceFindings& seen, con
   return all;
 }
 
-/// Whether what calls have left is right, outputs included where it says so.
+/// Checks whether calls have left everything right, including outputs if `outputs`.
 std::variant<Checked, Fault> CudaHarness::look(const std::string& who, bool outputs) {
   if (const CudaStatus status = stream().wait(); !status.ok())
     return fault(FailureKind::kLaunch, status, who);
@@ -223,7 +224,7 @@ std::variant<Checked, Fault> CudaHarness::look(const std::string& who, bool outp
   return outputs ? compared(problem_, who) : Checked{};
 }
 
-/// The outputs of set 0 with what `problem` expects of them.
+/// Compares the outputs of set 0 with what `problem` expects.
 std::variant<Checked, Fault> CudaHarness::compared(const Problem& problem, const std::string& who) const {
   Checked all;
   for (const std::size_t output : tensors_.outputs()) {
@@ -255,7 +256,7 @@ std::optional<Fault> CudaHarness::damage_by_another() const {
   const auto lost = [](const std::string& what) {
     return Fault{{FailureKind::kCrash, "another kernel: " + what, {}}, true, true};
   };
-  // A driver that no longer answers says so to the candidate that asks next.
+  // A driver that no longer answers reports that to the candidate that calls it next.
   if (by_device()) {
     const std::variant<bool, CudaStatus> whole = checker_.inputs_whole();
     const bool* seen = std::get_if<bool>(&whole);
@@ -303,15 +304,15 @@ CudaStatus CudaHarness::sample(const CudaGraph& graph, std::int64_t calls, doubl
   return status;
 }
 
-/// Asked while an untimed repetition runs: an idle GPU has another clock and draws less.
+/// Asks while an untimed repetition runs: an idle GPU has another clock and draws less.
 std::optional<GpuState> CudaHarness::state_while_busy(const CudaGraph& graph) const {
   if (!device_->nvml || !stream().launch(graph).ok()) return std::nullopt;
   const std::optional<GpuState> state = device_->nvml->read();
   return stream().wait().ok() ? state : std::nullopt;
 }
 
-/// The least of two calls: the first may find the instructions, the tensor maps and the clock cold, and take
-/// several times what a short kernel takes behind it.
+/// Returns the shorter time of two calls: in the first, instructions, tensor maps and the clock may be cold,
+/// and it may take several times as long as a short kernel's later calls.
 std::variant<double, Fault> CudaHarness::warm_up_us(const Call& call, const std::string& who) const {
   CudaGraph one;
   if (std::optional<Fault> refused = capture(call, 1, who, one)) return *std::move(refused);
@@ -336,7 +337,7 @@ std::variant<Samples, Fault> CudaHarness::time(const Call& call, const SampleReq
     double us = 0;
     if (const CudaStatus status = sample(graph, calls, us); !status.ok()) return failed(status);
     samples.us.push_back(us);
-    // An empty kernel still counts, else a fake clock or a broken one would sample for ever.
+    // An empty kernel still counts, else a fake or broken clock would sample forever.
     total_us += std::max(us, 0.5) * static_cast<double>(calls);
   }
   samples.hopeless = is_hopeless(samples, request);

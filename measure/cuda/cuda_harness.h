@@ -1,5 +1,5 @@
-// What all CUDA runners share: the device, the problem on it, the check and the clock. A runner says how one
-// call is put on the stream.
+// The common part of all CUDA runners: the device, the problem on it, the check and the clock. A runner only
+// puts one call on the stream.
 #pragma once
 
 #include <functional>
@@ -16,22 +16,22 @@
 
 namespace lehr {
 
-/// Which libraries are opened; others than these are for tests.
+/// The libraries that are opened; other names are for tests.
 struct CudaLibraries {
   std::string driver = "libcuda.so.1";
   std::string nvml = "libnvidia-ml.so.1";
 };
 
-/// How one call is timed, after CUTLASS's guidelines for measuring GEMMs (media/docs/
+/// Times calls, following CUTLASS's guidelines for measuring GEMMs (media/docs/
 /// gemm_performance_measurement_methodology_guidelines.md). A sample is a graph of calls between two events.
-/// In front of the first event the device fills a buffer of twice the L2: that evicts what the last sample
-/// left behind, and keeps the device busy until the whole graph is queued, so that no launch waits for the
-/// host. The calls of a sample take turns over sets of tensors that together exceed twice the L2: every call
-/// finds its inputs in DRAM, as a layer of a network does. RunSettings::cold restricts a sample to one call.
+/// Before the first event the device fills a buffer of twice the L2: that evicts what the last sample left,
+/// and keeps the device busy until the whole graph is queued, so that no launch waits for the host. The calls
+/// of a sample take turns over sets of tensors that together exceed twice the L2: each call finds its inputs
+/// in DRAM, as a layer of a network does. With RunSettings::cold a sample is one call.
 class CudaHarness {
  public:
-  /// Puts one call on stream(), with the tensors of set `set`; a Fault when it was refused. Called while the
-  /// stream is being captured as well.
+  /// Puts one call on stream(), with the tensors of set `set`; returns a Fault if it was refused. Also called
+  /// while the stream is being captured.
   using Call = std::function<std::optional<Fault>(std::int64_t set)>;
 
   explicit CudaHarness(CudaLibraries libraries = {});
@@ -39,13 +39,13 @@ class CudaHarness {
   CudaHarness(const CudaHarness&) = delete;
   CudaHarness& operator=(const CudaHarness&) = delete;
 
-  /// Makes the device's context. Throws as prepare().
+  /// Makes the device's context. Throws as prepare() does.
   void open(const RunSettings& settings);
-  /// A problem that is only asked for is made here: by the device, where RunSettings::check has kernels that
-  /// stand their drill, else by the host. Throws Error(kEnvironment) when the driver, the device or memory
-  /// for the tensors is missing.
+  /// Places a problem. If it has no values, they are made here: by the device if RunSettings::check has
+  /// kernels that pass their drill, else by the host. Throws Error(kEnvironment) if the driver, the device or
+  /// memory for the tensors is missing.
   void prepare(const Problem& problem, const RunSettings& settings);
-  /// Runner::checked_by().
+  /// Returns Runner::checked_by().
   const std::string& checked_by() const { return checked_by_; }
   bool prepared() const { return device_ != nullptr; }
 
@@ -54,21 +54,21 @@ class CudaHarness {
   const CudaTensors& tensors() const { return tensors_; }
   const Problem& problem() const { return problem_; }
 
-  /// One call on poisoned output; compares it and the guards. `who` begins the text of a fault.
+  /// Makes one call with poisoned outputs; compares them and the guards. `who` begins the text of a fault.
   std::variant<Checked, Fault> check(const Call& call, const std::string& who);
-  /// Runner::check_by_host().
+  /// Does Runner::check_by_host().
   std::variant<Checked, Fault> check_by_host(const Call& call, const std::string& who);
-  /// What the calls of time() left in the set that is checked, and its guards; nothing is asked of outputs
-  /// where one is changed in place.
+  /// Checks the outputs that the calls of time() left in the checked set, and its guards. If an argument is
+  /// changed in place, outputs are not checked.
   std::variant<Checked, Fault> check_left(const std::string& who);
-  /// Runner::damage_by_another().
+  /// Does Runner::damage_by_another().
   std::optional<Fault> damage_by_another() const;
-  /// Other inputs in tensors of the same sizes; addresses may be others.
+  /// Places other inputs in tensors of the same sizes; addresses may change.
   void replace(const Problem& problem);
-  /// What the last check() computed.
+  /// Returns the outputs of the last check().
   std::variant<std::vector<RunOutput>, Fault> output() const;
   std::variant<Samples, Fault> time(const Call& call, const SampleRequest& request, const std::string& who);
-  /// What a failed driver call means for the candidate `who`.
+  /// Returns the fault of candidate `who` for a failed driver call.
   Fault fault(FailureKind kind, CudaStatus status, const std::string& who) const;
 
  private:
@@ -91,7 +91,7 @@ class CudaHarness {
   CudaLibraries libraries_;
   std::unique_ptr<Device> device_;
   CudaTensors tensors_;  ///< destroyed before the device
-  CudaChecker checker_;  ///< the same
+  CudaChecker checker_;  ///< destroyed before the device
   std::string checked_by_ = "host";
   Problem problem_;
   RunSettings settings_;

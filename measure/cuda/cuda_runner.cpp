@@ -1,4 +1,4 @@
-// Cubins behind the runner seam.
+// Implements Runner with cubins.
 #include "measure/cuda/cuda_runner.h"
 
 #include <fstream>
@@ -74,8 +74,9 @@ void CudaRunner::unload(int slot) {
   slots_.erase(slot);
 }
 
-/// One launch with the tensors of a set. Calls on one stream run one after the other, so they share the
-/// workspace; those that overlap wait for each other before they touch it (ir::Kernel::programmatic).
+/// Returns a function that launches the kernel with the tensors of a set. Calls on one stream run one after
+/// the other, so they share the workspace. Those that overlap wait for each other before they touch it
+/// (ir::Kernel::programmatic).
 CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
   return [this, &slot](std::int64_t set) -> std::optional<Fault> {
     std::vector<CudaAddress> addresses;
@@ -114,7 +115,7 @@ std::variant<Checked, Fault> CudaRunner::check(int slot_number) {
     const std::string text = text_of(*damage, fmt::format("workspace {}", damage->piece));
     return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", slot.candidate.entry, text), {}}, false};
   }
-  // Once more: what the first launch left in the workspace must do for the next, also while both run.
+  // Once more: what the first launch left in the workspace must work for the next one, also while both run.
   const CudaHarness::Call twice = [&](std::int64_t set) {
     std::optional<Fault> refused = once(set);
     return refused ? refused : once(set);

@@ -35,7 +35,7 @@ class CudaRunner : public Runner {
     CudaArena workspace;
   };
   Slot& loaded(int slot);
-  /// All bytes zero, as before a kernel's first launch.
+  /// Fills the workspaces with zeros, as before a kernel's first launch.
   std::optional<Fault> place_workspace(Slot& slot) const;
   CudaHarness::Call call_of(const Slot& slot) const;
 

@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// Sets beyond this many would not be used within a sample (cuda_harness.cpp, kMaxLaunches).
+/// Most sets: a sample would not use more (cuda_harness.cpp, kMaxLaunches).
 constexpr std::int64_t kMaxSets = 512;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the GPU is doing, as NVIDIA's management library tells it: read only, and absent is fine.
+// Reads the state of a GPU from NVIDIA's management library. It may be missing.
 #pragma once
 
 #include <memory>
@@ -9,19 +9,19 @@
 
 namespace lehr {
 
-/// libnvidia-ml.so.1, loaded when a value is opened.
+/// libnvidia-ml.so.1, loaded when an object is opened.
 class Nvml {
  public:
   struct Functions;
 
-  /// `uuid` as CudaDriver::device_uuid() gives it. nullptr when the library, a function of it or the device
-  /// is not there: times count without it.
+  /// Opens the library. `uuid` is that of CudaDriver::device_uuid(). Returns nullptr if the library, one of
+  /// its functions or the device is missing: times are valid without it.
   static std::unique_ptr<Nvml> open(const std::string& library, const std::string& uuid);
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// nullopt when the driver does not tell (virtual GPUs, MIG).
+  /// Returns the state; nullopt if the driver does not report it (virtual GPUs, MIG).
   std::optional<GpuState> read() const;
 
  private:

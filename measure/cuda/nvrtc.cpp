@@ -1,6 +1,6 @@
-// The only file that knows NVRTC's functions, but for its version (nvrtc_library.cpp). Prototypes are written
-// out here from the NVRTC 13.0 manual (their ABI has not changed since 11.1), so that the build is the same
-// with and without a CUDA toolkit.
+// The only file that knows NVRTC's functions, except for its version (nvrtc_library.cpp). Prototypes are
+// written out here from the NVRTC 13.0 manual (their ABI has not changed since 11.1), so that the build is
+// the same with and without a CUDA toolkit.
 #include "measure/cuda/nvrtc.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ struct Functions : LibraryFunctions {
   Function<NvrtcResult(NvrtcProgram, std::size_t*)> log_size{this, "nvrtcGetProgramLogSize"};
   Function<NvrtcResult(NvrtcProgram, char*)> log{this, "nvrtcGetProgramLog"};
   using FlowCallback = int(void*, void*);
-  NvrtcResult (*set_flow_callback)(NvrtcProgram, FlowCallback*, void*) = nullptr;  ///< absent before 12.8
+  NvrtcResult (*set_flow_callback)(NvrtcProgram, FlowCallback*, void*) = nullptr;  ///< missing before 12.8
 
   explicit Functions(const SharedLibrary& library) {
     if (const std::string_view missing = find(library.handle); !missing.empty())
@@ -79,7 +79,8 @@ struct Program {
   }
 };
 
-/// NVRTC calls this between passes; 1 cancels. Once past the deadline it stays past it, as NVRTC asks.
+/// Cancels if it returns 1. NVRTC calls this between passes. Once past the deadline it stays past it, as
+/// NVRTC requires.
 int past_deadline(void* deadline, void*) {
   return Clock::now() >= *static_cast<Clock::time_point*>(deadline) ? 1 : 0;
 }
@@ -95,7 +96,7 @@ std::string first_error_line(const std::string& log) {
   return std::string(first_line(log));
 }
 
-/// 90 of "sm_90a".
+/// Returns 90 for "sm_90a".
 int arch_number(const std::string& arch) {
   int number = 0;
   if (std::sscanf(arch.c_str(), "sm_%d", &number) != 1) {
@@ -120,20 +121,19 @@ struct NvrtcCompiler::State {
   std::optional<Functions> functions;
   int major = 0;
   int minor = 0;
-  std::optional<TempDir> directory;  ///< made for the first compile()
+  std::optional<TempDir> directory;  ///< made by the first compile()
   std::uint64_t compiled = 0;
 
-  /// No --extra-device-vectorization: the AST already says which accesses are vectors, and features are read
-  /// off it.
+  /// Returns the options. --extra-device-vectorization is not among them: the AST already says which accesses
+  /// are vectors, and features are computed from it.
   std::vector<std::string> arguments() const {
     std::vector<std::string> arguments = {arch_option(options.arch), "--std=c++17", "-Xptxas", "-v"};
-    // The cache that NVRTC has since 12.9 answers without running ptxas; the log with the spills would be
-    // missing.
+    // NVRTC's cache, since 12.9, answers without running ptxas: the log with the spills would be missing.
     if (major * 100 + minor >= 1209) arguments.push_back("--no-cache");
     return arguments;
   }
 
-  /// The log and the resources of a program, of which `take` has what it needs.
+  /// Returns the log and the resources of a program; `take` takes its output.
   template <typename Take>
   Compiled compile(const Source& source, const Take& take) {
     const Clock::time_point begin = Clock::now();

@@ -12,12 +12,12 @@
 namespace lehr {
 namespace {
 
-/// Of the libraries' names, newest first. The flow callback, cubins and options that are used are there
-/// since 12.0; of the newest one none is out yet (2025).
+/// Major versions in the libraries' names, newest first. The flow callback, cubins and the used options exist
+/// since 12.0; the newest number is not released yet (2025).
 constexpr int kNewestMajor = 15, kOldestMajor = 12;
 
-/// NVRTC opens libnvrtc-builtins.so.13.0 by its bare name when it compiles, and has no RUNPATH that leads
-/// to its own folder: where the loader does not know that folder, the library has to be there already.
+/// Loads the builtins. NVRTC opens libnvrtc-builtins.so.13.0 by its bare name when it compiles, and has no
+/// RUNPATH to its own folder: if the loader does not know that folder, the library must be loaded already.
 void load_builtins(const std::filesystem::path& folder) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -28,7 +28,7 @@ void load_builtins(const std::filesystem::path& folder) {
   }
 }
 
-/// `name` where it may lie: the loader's own search first.
+/// Returns the paths where `name` may be: the loader's own search first.
 std::vector<std::string> places_of(const std::string& name, const std::vector<std::string>& directories) {
   std::vector<std::string> paths = {name};
   for (const std::string& directory : directories) paths.push_back(directory + "/" + name);
@@ -47,9 +47,9 @@ bool serves(const std::optional<CudaVersion>& driver, int major) {
   return !driver || major <= driver->major;
 }
 
-/// With the path of the file: a library that is loaded already is found by its bare name. It stays in the
-/// process: each unloading would lose the 73 kB that its C++ run time holds, and each loading costs some 50
-/// ms.
+/// Loads a library and finds the file's path; a library that is loaded already is found by its bare name. It
+/// stays in the process: each unloading would leak the 73 kB of its C++ run time, and each loading costs some
+/// 50 ms.
 SharedLibrary load_from(const std::vector<std::string>& paths) {
   SharedLibrary library = load_library(paths);
   link_map* map = nullptr;

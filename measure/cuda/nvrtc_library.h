@@ -1,5 +1,5 @@
-// Which of the machine's NVRTCs is loaded: a driver loads the code of its own major version of CUDA and of
-// older ones.
+// Chooses one of the machine's NVRTCs: a driver loads code of its own major version of CUDA and of older
+// ones.
 #pragma once
 
 #include <optional>
@@ -16,23 +16,23 @@ struct NvrtcLibrary {
   CudaVersion version;
 };
 
-/// What is found by the loader itself, in `directories` and in /usr/local/cuda/lib64: of each major version
-/// the first, newest first. Loads all of them.
+/// Returns the libraries that the loader finds itself, in `directories` and in /usr/local/cuda/lib64: the
+/// first of each major version, newest first. Loads all of them.
 std::vector<NvrtcLibrary> installed_nvrtcs(const std::vector<std::string>& directories);
 
 struct NvrtcChoice {
-  SharedLibrary library;  ///< no handle: none fits
-  std::string reason;     ///< then a sentence: what was found, why it does not fit, what to install
+  SharedLibrary library;  ///< without a handle if none fits
+  std::string reason;     ///< in that case a sentence: what was found, why it does not fit, what to install
 };
-/// The newest whose major version is not above that of `driver`; without a driver, where kernels are compiled
-/// and not run, the newest. Loads no other one.
+/// Returns the newest NVRTC whose major version is not above that of `driver`; without a driver (kernels are
+/// compiled but not run) the newest. Loads no other one.
 NvrtcChoice choose_nvrtc(const std::vector<std::string>& directories, std::optional<CudaVersion> driver);
 
-/// NVRTC looks for libnvrtc-builtins.so of its own folder by the bare name when it compiles: loads it. What
-/// choose_nvrtc() gives has it already.
+/// Loads libnvrtc-builtins.so of the library's own folder: NVRTC looks for it by the bare name when it
+/// compiles. A library from choose_nvrtc() has it already.
 void load_builtins_of(const SharedLibrary& library);
 
-/// "install ...": an NVRTC that `driver` serves; any without one.
+/// Returns "install ...": an NVRTC that `driver` serves, or any if there is no driver.
 std::string nvrtc_install_hint(std::optional<CudaVersion> driver);
 
 }  // namespace lehr

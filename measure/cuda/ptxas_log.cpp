@@ -10,8 +10,7 @@
 namespace lehr {
 namespace {
 
-/// The integer that stands directly before `unit` in `line`: 128 for ("Used 128 registers, ...", "
-/// registers").
+/// Returns the integer directly before `unit` in `line`: 128 for ("Used 128 registers, ...", " registers").
 std::optional<int> number_before(std::string_view line, std::string_view unit) {
   const std::size_t at = line.find(unit);
   if (at == std::string_view::npos) return std::nullopt;
@@ -22,8 +21,7 @@ std::optional<int> number_before(std::string_view line, std::string_view unit) {
   return static_cast<int>(*value);
 }
 
-/// True where the line carries an advisory code "C75" and two digits. Codes of other groups are plain
-/// information.
+/// Whether the line has an advisory code, "C75" and two digits. Codes of other groups are plain information.
 bool is_advisory(std::string_view line) {
   for (std::size_t at = line.find("C75"); at != std::string_view::npos; at = line.find("C75", at + 1)) {
     const std::string_view digits = line.substr(at + 3, 2);
@@ -46,7 +44,7 @@ void keep_first(std::optional<int>& into, std::optional<int> value) {
   if (!into) into = value;
 }
 
-/// The name that a "Compiling entry function 'x'" or "Function properties for x" line gives, else "".
+/// Returns the name in a "Compiling entry function 'x'" or "Function properties for x" line, else "".
 std::string_view function_named_in(std::string_view line) {
   const std::string_view compiling = "Compiling entry function '";
   if (const std::size_t at = line.find(compiling); at != std::string_view::npos) {

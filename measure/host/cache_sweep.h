@@ -1,5 +1,5 @@
-// Caches as a layer of a network finds them: memory of twice the last-level cache is gone through before a
-// timed call, then what the layers before it have just written.
+// Prepares caches as a layer of a network finds them: before a timed call it reads memory of twice the
+// last-level cache, then what the previous layers have just written.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace lehr {
 
-/// The same for candidates and for libraries, so that their times can be compared.
+/// Candidates and libraries use the same sweep, so that their times can be compared.
 class CacheSweep {
  public:
   CacheSweep() = default;
-  /// Has no memory where `cold` is false. Keeps where the buffers are. Throws std::bad_alloc.
+  /// Has no memory if `cold` is false. Keeps the buffers' addresses. Throws std::bad_alloc.
   CacheSweep(bool cold, const HostBuffers& buffers);
 
-  /// sample_calls' `evict`, on those threads; empty where caches stay warm. Borrows both.
+  /// Returns sample_calls' `evict`, on these threads; empty if caches stay warm. Borrows both.
   std::function<void()> on(PinnedThreads& threads);
-  /// The same for a library with `threads` of its own, which are not to be bound to CPUs: with one the
-  /// calling thread sweeps, else a thread on each CPU that this process may use.
+  /// Returns it for a library with `threads` threads of its own, which must not be bound to CPUs: with one
+  /// thread the calling thread sweeps, else a thread on each CPU that this process may use.
   std::function<void()> beside(int threads);
 
  private:

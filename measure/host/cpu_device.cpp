@@ -1,4 +1,4 @@
-// Name, instruction set, caches, cores, as the kernel and the CPU tell them.
+// Name, instruction set, caches, cores, as the kernel and the CPU report them.
 #include "measure/host/cpu_device.h"
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// The value of the first line "key : value" of /proc/cpuinfo; "" when there is none.
+/// Returns the value of the first line "key : value" of /proc/cpuinfo; "" if there is no such line.
 std::string cpuinfo_field(const std::string& key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -31,8 +31,8 @@ std::string cpuinfo_field(const std::string& key) {
   return "";
 }
 
-/// Hypervisors shorten the model name ("Intel(R) Xeon(R) Processor"), so family and model are part of the
-/// name.
+/// Returns the CPU's name. Hypervisors shorten the model name ("Intel(R) Xeon(R) Processor"), so family and
+/// model are part of it.
 std::string cpu_name() {
   std::string name = cpuinfo_field("model name");
   for (const std::string mark : {"(R)", "(TM)", "(tm)"}) {
@@ -77,8 +77,8 @@ void set_instruction_set(Limits& limits, const Isa& isa) {
   limits.abilities = isa.abilities;
 }
 
-/// Size of the data or unified cache of `level` as seen by `cpu`; 0 when neither the kernel nor the C library
-/// knows.
+/// Returns the size of the data or unified cache of `level` as seen by `cpu`; 0 if neither the kernel nor the
+/// C library knows it.
 std::int64_t cache_bytes(int cpu, int level) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/cache/index{}/", cpu, index);
@@ -109,7 +109,7 @@ Device cpu_device(int threads, bool measure_rates, const Isa& isa) {
   limits.cores = static_cast<int>(cpus.size());
   if (threads > 0) limits.cores = std::min(limits.cores, threads);
   set_instruction_set(limits, isa);
-  // Where nothing is known (some containers hide it): the smallest caches of current server cores, so that
+  // If nothing is known (some containers hide it), takes the smallest caches of current server cores, so that
   // tiles fit.
   const auto known_or = [](std::int64_t size, std::int64_t otherwise) { return size > 0 ? size : otherwise; };
   limits.l1_bytes = known_or(cache_bytes(cpus[0], 1), 32 << 10);

@@ -1,4 +1,4 @@
-// Facts of this CPU.
+// Facts about this CPU.
 #pragma once
 
 #include "record/device.h"
@@ -6,10 +6,10 @@
 
 namespace lehr {
 
-/// The CPU that this runs on, allowed `threads` threads (0: all that the affinity mask grants).
-/// Peak rates are measured in some tens of milliseconds when `measure_rates`, else left 0. Vectors and peak
-/// are those of the level where there is one, and abilities are those of `isa`; throws Error(kEnvironment)
-/// where the level has wider vectors than this CPU.
+/// Returns this CPU with `threads` allowed threads (0: all that the affinity mask grants). `measure_rates`:
+/// peak rates are measured in some tens of milliseconds; else they are 0. Vectors and peak are those of the
+/// level if there is one, and the features are those of `isa`. Throws Error(kEnvironment) if the level has
+/// wider vectors than this CPU.
 Device cpu_device(int threads, bool measure_rates, const Isa& isa = {});
 
 }  // namespace lehr

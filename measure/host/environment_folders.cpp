@@ -1,4 +1,4 @@
-// Looks at folders; loads nothing.
+// Looks at folders; loads no library.
 #include "measure/host/environment_folders.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ bool holds_libraries(const fs::path& folder) {
 
 }  // namespace
 
-// An environment is known by its pyvenv.cfg. Conda's has none, and a libstdc++ in its `lib`, which must not
-// become that of a worker.
+// An environment is recognized by its pyvenv.cfg. Conda's has none: it has a libstdc++ in its `lib`, which a
+// worker must not use.
 std::vector<std::string> environment_library_folders(std::span<const std::string> search_path) {
   std::vector<std::string> folders;
   for (const std::string& bin : search_path) {

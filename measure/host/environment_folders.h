@@ -1,4 +1,4 @@
-// Where the CPU's vendor libraries lie when the dynamic loader does not know it.
+// Where the CPU's vendor libraries are if the dynamic loader does not find them.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace lehr {
 
-/// Folders `lib` of Python's virtual environments whose `bin` is in `search_path` (PATH), in its order, none
-/// twice: those that hold libraries, as the wheels of vendors put them there.
+/// Returns folders `lib` of Python's virtual environments whose `bin` is in `search_path` (PATH), in its
+/// order, each once: those with libraries, as vendors' wheels put them there.
 std::vector<std::string> environment_library_folders(std::span<const std::string> search_path);
 
 }  // namespace lehr

@@ -10,15 +10,16 @@ namespace lehr {
 
 extern const Backend kHostBackend;
 
-/// How the host's compiler is found, and what it compiles for.
+/// Returns options that say where to find the host's compiler, and what to compile for.
 HostCompilerOptions host_compiler_options(const ToolPaths& tools, const Isa& isa = {});
 
-/// Native, with the abilities that this processor and the compiler have both: none where there is no
-/// compiler.
+/// Returns native with the features that both this processor and the compiler have; without features if there
+/// is no compiler.
 Isa native_isa(const ToolPaths& tools);
 
-/// A feature that the compiler uses for it and this processor lacks; "": there is none. Throws
-/// Error(kEnvironment) where there is no compiler, or it does not know the level or one of its features.
+/// Returns a feature that the compiler uses for `isa` and this processor lacks; "" if there is no such
+/// feature. Throws Error(kEnvironment) if there is no compiler, or it does not know the level or one of its
+/// features.
 std::string missing_for(const Isa& isa, const ToolPaths& tools);
 
 }  // namespace lehr

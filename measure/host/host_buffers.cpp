@@ -1,4 +1,4 @@
-// mmap'ed buffers; canaries and inputs are compared after the checked run.
+// Uses mmap'ed buffers; canaries and inputs are compared after the checked run.
 #include "measure/host/host_buffers.h"
 
 #include <sys/mman.h>
@@ -32,8 +32,8 @@ GuardedBytes::GuardedBytes(std::size_t bytes) : bytes_(bytes) {
   void* memory = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<unsigned char*>(memory);
-  // Canaries hold the poison as well: a candidate that reads past an input computes with NaN, and is found
-  // out.
+  // Canaries hold the poison as well: a candidate that reads past an input computes with NaN, and is
+  // detected.
   std::memset(base_, kPoisonByte, mapped_);
 }
 
@@ -75,7 +75,7 @@ void HostBuffers::fill(std::size_t i) {
   if (!argument.values.empty()) std::memcpy(pointers_[i], argument.values.data(), argument.values.size());
   if (argument.is_output()) return;
   sums_[i] = input_checksum(buffers_[i].data(), buffers_[i].size());
-  argument.values = {};  // from now on the bytes are the input
+  argument.values = {};  // from now on these bytes are the input
 }
 
 void HostBuffers::replace(Problem problem) {

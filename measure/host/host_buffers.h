@@ -1,4 +1,4 @@
-// The memory that a CPU candidate or a CPU library runs on, and what it must leave as it was.
+// The memory that a CPU candidate or a CPU library runs on, and the check that it changed only its outputs.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,10 @@
 
 namespace lehr {
 
-/// Page-aligned bytes between two canary zones of at least a page; everything is poisoned at first
-/// (element.h).
+/// Page-aligned bytes between two canary zones of at least a page. All of it is poisoned first (element.h).
 class GuardedBytes {
  public:
-  /// Throws std::bad_alloc when there is no memory.
+  /// Throws std::bad_alloc if there is no memory.
   explicit GuardedBytes(std::size_t bytes);
   ~GuardedBytes();
   GuardedBytes(GuardedBytes&& other) noexcept;
@@ -24,7 +23,7 @@ class GuardedBytes {
   unsigned char* data() const { return base_ + kZone; }
   std::size_t size() const { return bytes_; }
   void poison();
-  /// "" or which side's canary was broken, with the distance in bytes of the first broken one.
+  /// Returns "" or which side's canary was broken, with the distance in bytes of the first broken one.
   std::string damage() const;
 
  private:
@@ -40,29 +39,30 @@ struct FreshBytes {
   std::size_t size = 0;
 };
 
-/// One problem's arguments.
+/// The arguments of one problem.
 class HostBuffers {
  public:
   /// Throws std::bad_alloc, or Error(kUser) for a malformed problem (outputs_of()).
   explicit HostBuffers(Problem problem);
 
   const Problem& problem() const { return problem_; }
-  /// One pointer per argument, in their order.
+  /// Returns one pointer per argument, in their order.
   void* const* pointers() const { return pointers_.data(); }
-  /// Returns what the layers before it have just written in a network: its inputs that do not stay the same,
-  /// and the memory of its outputs, which another layer's have just had. The first input comes last.
+  /// Returns the memory that the previous layers of a network have just written: inputs that are not
+  /// constant, and the memory of the outputs, which another layer's outputs have just used. The first input
+  /// comes last.
   std::vector<FreshBytes> fresh() const;
-  /// Before a checked run: poisons what is written, and puts back what is changed in place.
+  /// Prepares a checked run: poisons outputs, and restores arguments that are changed in place.
   void reset_outputs();
-  /// Values and expected outputs of a problem with the same arguments, in the same places.
+  /// Takes values and expected outputs of a problem with the same arguments, in the same memory.
   void replace(Problem problem);
-  /// "", or which argument was written outside of it, or which input is not what it was.
+  /// Returns "", or which argument was written outside of its memory, or which input has changed.
   std::string damage() const;
-  /// After it: right values, all written, nothing else touched. A candidate that wrote where it must not
-  /// leaves a process that cannot be trusted: Fault::worker_lost. Where a kernel was told fewer `rows` than
-  /// there are (0: all), the rest is as it was.
+  /// Judges a checked run: right values, all written, nothing else changed. A candidate that wrote outside of
+  /// its outputs leaves a process that cannot be trusted: Fault::worker_lost. If a kernel got fewer `rows`
+  /// than there are (0: all), the rest must be unchanged.
   std::variant<Checked, Fault> verdict(std::int64_t rows = 0) const;
-  /// Judges what calls left that followed one another: nothing is asked of what they changed in place.
+  /// Judges the outputs after several calls; arguments that they change in place are ignored.
   std::variant<Checked, Fault> verdict_left() const;
   std::vector<RunOutput> output() const;
 

@@ -1,4 +1,4 @@
-// Runs the compiler driver in parallel, each job a process with a deadline.
+// Runs the compiler driver in parallel, each job as a process with a deadline.
 #include "measure/host/host_compiler.h"
 
 #include <fcntl.h>
@@ -29,30 +29,30 @@ namespace lehr {
 namespace {
 
 const std::string kOptimized = "-O2";
-// Behind that and -march.
+// Flags after the first ones and -march.
 const std::vector<std::string> kFlags = {"-ffp-contract=fast", "-fno-math-errno", "-shared", "-fPIC", "-w",
                                          // The emitted code throws nothing and has no static objects.
                                          "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables",
                                          "-nostdlib"};
-// After the source, so that the linker can leave out what is not used.
+// These follow the source, so that the linker can leave out what is not used.
 const std::vector<std::string> kLibraries = {"-lm", "-lc"};
 
-/// The first line of --version. GCC begins it with the name that it was called by; times do not depend on
-/// that.
+/// Returns the first line of --version. GCC begins it with the name that it was called by, which does not
+/// affect times.
 std::string version_text(const std::string& output) {
   const std::string line(first_line(output));
   if (line.find("clang") != std::string::npos || line.find(' ') == std::string::npos) return line;
   return "g++" + line.substr(line.find(' '));
 }
 
-/// The first lines of a compiler's output, without the private directory's name.
+/// Returns the first lines of a compiler's output, without the private directory's name.
 std::string excerpt(std::string text, const std::string& directory) {
   constexpr int kLines = 12;
   for (std::size_t at = text.find(directory + "/"); at != std::string::npos;
        at = text.find(directory + "/")) {
     text.erase(at, directory.size() + 1);
   }
-  // The line that says "error" first; "In function ..." lines before it tell a reader nothing.
+  // The line with "error" comes first; "In function ..." lines before it are of no use to a reader.
   const std::size_t error = text.find("error: ");
   if (error != std::string::npos) {
     const std::size_t before = text.rfind('\n', error);
@@ -66,15 +66,15 @@ std::string excerpt(std::string text, const std::string& directory) {
   return text;
 }
 
-/// GCC's, clang's (LLVM's) and the shell tools' words for it.
+/// Whether the output has the words of GCC, clang (LLVM) or the shell tools for it.
 bool ran_out_of_memory(const std::string& output) {
   for (const char* words : {"out of memory", "memory exhausted", "Cannot allocate memory", "bad_alloc"})
     if (output.find(words) != std::string::npos) return true;
   return false;
 }
 
-/// The words of GCC's and clang's drivers for a part of theirs that somebody has ended, as the kernel does
-/// where memory runs out; one that crashed by itself is another matter.
+/// Whether the output has the words of GCC's and clang's drivers for a part of theirs that was ended from
+/// outside, as the kernel does when memory runs out. A part that crashed by itself does not count.
 bool part_ended_from_outside(const std::string& output) {
   for (const char* name : {"Killed", "Terminated", "Interrupt", "Hangup", "Quit"})
     for (const char* words : {"{} signal terminated program", "unable to execute command: {}"})
@@ -93,8 +93,8 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
-/// What -march=native became, from the driver's own dry run (`-###`): GCC's "-march=x" and "-m..." words or
-/// clang's -target-cpu and "+feature" words.
+/// Returns what -march=native means, from the driver's own dry run (`-###`): GCC's "-march=x" and "-m..."
+/// words or clang's -target-cpu and "+feature" words.
 std::string native_text(const std::string& dry_run) {
   std::string cpu;
   std::string features;
@@ -116,13 +116,13 @@ std::string native_text(const std::string& dry_run) {
 struct HostCompiler::State {
   HostCompilerOptions options;
   std::string path;
-  std::vector<std::string> words;  ///< behind the path: of "ccache g++ -m64" the last two
+  std::vector<std::string> words;  ///< after the path: of "ccache g++ -m64" the last two
   std::string identity;
-  std::vector<std::string> macros;  ///< HostCompiler::macros(), once they were asked for
+  std::vector<std::string> macros;  ///< HostCompiler::macros(), once it was called
   TempDir directory;
   std::atomic<std::uint64_t> next_number = 0;
-  mutable std::mutex mutex;                              ///< of the rest
-  std::unordered_map<std::string, std::string> objects;  ///< paths of those that were kept, by their texts
+  mutable std::mutex mutex;                              ///< guards the rest
+  std::unordered_map<std::string, std::string> objects;  ///< paths of kept object files, by their texts
   std::int64_t object_room = 0;                          ///< bytes
 
   explicit State(HostCompilerOptions given) : options(std::move(given)), directory(options.temp_base) {}
@@ -138,7 +138,7 @@ struct HostCompiler::State {
     return result;
   }
 
-  // All but files and libraries.
+  // Returns all flags but files and libraries.
   std::vector<std::string> flags() const {
     std::vector<std::string> all = {kOptimized};
     std::ranges::copy(flags_of(options.isa), std::back_inserter(all));
@@ -175,11 +175,11 @@ struct HostCompiler::State {
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(object));
     const std::lock_guard lock(mutex);
     object_room -= bytes;
-    // Another thread may have kept the same.
+    // Another thread may have kept the same text.
     if (!objects.emplace(text, object).second) unlink(object.c_str());
   }
 
-  /// In one step, or by way of an object file that is kept.
+  /// Builds in one step, or with an object file that is kept.
   Captured build(const std::string& text, const std::string& stem, Deadline end) {
     const std::string source = stem + ".cpp", result = stem + ".so";
     std::string object = object_of(text);
@@ -280,7 +280,7 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
         state.directory.path());
   }
 
-  // One build of nothing: whatever fails from now on is the candidate's fault.
+  // Builds an empty function once: every later failure is the candidate's fault.
   const Compiled probe = state.compile_one("extern \"C\" void probe(void) {}\n", Deadline::max());
   if (const auto* failure = std::get_if<Failure>(&probe)) {
     throw_environment("the compiler {} cannot build a shared object with {}: {}", state.path,

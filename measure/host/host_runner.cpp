@@ -1,4 +1,4 @@
-// dlopen, call, compare, sample.
+// Uses dlopen; calls, compares, samples.
 #include "measure/host/host_runner.h"
 
 #include <dlfcn.h>
@@ -29,11 +29,11 @@ struct HostRunner::Loaded {
   Entry prepack = nullptr;  ///< of constant inputs
   long prepack_parts = 0;
   std::vector<GuardedBytes> scratch;            ///< one per thread
-  std::vector<GuardedBytes> packs, workspaces;  ///< one per parameter behind the tensors
+  std::vector<GuardedBytes> packs, workspaces;  ///< one per parameter after the tensors
   std::int64_t most_rows = 0;                   ///< Source::most_rows
-  std::int64_t rows = 0;                        ///< where that is not 0: of the next calls
+  std::int64_t rows = 0;                        ///< rows of the next calls, if most_rows is not 0
   std::vector<void*> params;                    ///< the problem's tensors, then these, then rows
-  std::int64_t packed = -1;                     ///< HostRunner::inputs_ that were prepacked last
+  std::int64_t packed = -1;  ///< HostRunner::inputs_ of the inputs that were prepacked last
 
   Loaded() = default;
   ~Loaded() {
@@ -68,7 +68,8 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
   loaded->library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded->library == nullptr) return fault(FailureKind::kLaunch, dlerror());
   loaded->entry = reinterpret_cast<Entry>(dlsym(loaded->library, candidate.entry.c_str()));
-  loaded->parts = candidate.launch.parts, loaded->steps = candidate.launch.steps();
+  loaded->parts = candidate.launch.parts;
+  loaded->steps = candidate.launch.steps();
   if (loaded->entry == nullptr)
     return fault(FailureKind::kLaunch, fmt::format("has no function named {}", candidate.entry));
   if (candidate.launch.prepack_parts > 0) {
@@ -171,7 +172,7 @@ std::variant<Checked, Fault> HostRunner::check_call(Loaded& loaded, std::int64_t
   return buffers_->verdict(loaded.most_rows > 0 ? rows : 0);
 }
 
-// One that is told the number of rows also computes fewer: the tiles that all rows fill have no rest.
+// Also checks a kernel that gets the number of rows with fewer rows: the tiles of all rows have no remainder.
 std::variant<Checked, Fault> HostRunner::check(int slot) {
   Loaded& loaded = packed(slot);
   const std::int64_t rows = loaded.rows;

@@ -34,15 +34,15 @@ class HostRunner : public Runner {
   struct Loaded;
   using Entry = void (*)(void* const* params, void* scratch, long part);
 
-  /// The parts of one step, whose first task is `first`.
+  /// Runs the work items of one step, beginning with number `first`.
   static void run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts,
                         long first = 0);
   void call(const Loaded& loaded);
   /// Returns the slot's kernel. Prepacks the inputs first if they were replaced.
   Loaded& packed(int slot);
-  /// Whether it wrote outside the memory that it has for itself.
+  /// Whether the kernel wrote outside of its own memory.
   std::optional<Fault> damage(const Loaded& loaded) const;
-  /// Calls it once, scratch, workspaces and outputs poisoned before.
+  /// Calls the kernel once, with scratch, workspaces and outputs poisoned before.
   std::variant<Checked, Fault> check_call(Loaded& loaded, std::int64_t rows);
 
   std::vector<int> cpus_;  ///< read once: they bind this thread to one of them

@@ -1,4 +1,5 @@
-// Peak rates. The library is compiled for the plain architecture, so the kernels carry target attributes.
+// Measures peak rates. The library is compiled for the plain architecture, so the kernels have target
+// attributes.
 #include "measure/host/peak.h"
 
 #include <sys/mman.h>
@@ -34,8 +35,8 @@ void keep(T& value) {
   asm volatile("" : "+m"(value));
 }
 
-/// Runs `steps` rounds of independent fused multiply-adds and returns the floating-point operations done.
-/// The number of chains covers latency x throughput (4 cycles x 2 per cycle) with some to spare.
+/// Runs `steps` rounds of independent fused multiply-adds and returns the number of floating-point
+/// operations. There are more chains than latency x throughput (4 cycles x 2 per cycle).
 using FmaKernel = double (*)(std::int64_t steps);
 
 #if defined(__x86_64__)
@@ -70,7 +71,7 @@ __attribute__((target("avx2,fma"))) double fma_avx2(std::int64_t steps) {
 }
 
 double fma_sse2(std::int64_t steps) {
-  // No fused operation: independent multiplications and additions, which such CPUs issue side by side.
+  // No fused operation: independent multiplications and additions, which such CPUs issue at the same time.
   constexpr int kChains = 6;
   __m128 sums[kChains];
   __m128 products[kChains];
@@ -117,7 +118,7 @@ FmaKernel kernel_for(std::string_view arch) {
   return nullptr;
 }
 
-/// Runs `body(thread)` on `threads` pinned threads, `rounds` times behind a barrier; returns the shortest
+/// Runs `body(thread)` on `threads` pinned threads, `rounds` times after a barrier. Returns the shortest
 /// round's seconds, from the first thread's start to the last one's end. (The threads read the clock: a
 /// caller that waits for its turn on a busy core would read it too late.)
 double best_round(int threads, int rounds, const std::function<void(int)>& body) {
@@ -162,7 +163,7 @@ double best_round(int threads, int rounds, const std::function<void(int)>& body)
 double measure_peak_gflops(int threads, std::string_view arch) {
   const FmaKernel kernel = kernel_for(arch);
   if (kernel == nullptr) return 0;
-  kernel(20000);  // leaves the low-power state and the lower clock behind
+  kernel(20000);  // leaves the low-power state and the lower clock
   const Clock::time_point start = Clock::now();
   constexpr std::int64_t kProbe = 50000;
   kernel(kProbe);
@@ -192,7 +193,7 @@ double measure_burst_gflops(int threads, std::string_view arch) {
 
 namespace {
 
-/// Memory of a measurement, in large pages: otherwise most of the time goes into page faults and TLB misses.
+/// Memory for a measurement, in large pages: otherwise most of the time goes to page faults and TLB misses.
 class Pages {
  public:
   explicit Pages(std::int64_t bytes)
@@ -212,13 +213,13 @@ class Pages {
   void* base_;
 };
 
-/// Whole cache lines of each thread in an array of so many times the last-level cache.
+/// Returns the bytes per thread, in whole cache lines, of an array of this many times the last-level cache.
 std::int64_t share_of(std::int64_t caches, std::int64_t l3_bytes, int threads) {
   constexpr std::int64_t kMiB = 1 << 20;
   return std::clamp<std::int64_t>(caches * l3_bytes, 64 * kMiB, 256 * kMiB) / threads / 64 * 64;
 }
 
-/// Copies whole cache lines. The compiler is kept from calling memcpy, which may stream.
+/// Copies whole cache lines. Keeps the compiler from calling memcpy, which may stream.
 void copy_ordinarily(char* to, const char* from, std::int64_t bytes) {
   for (std::int64_t i = 0; i < bytes; i += 64) {
     std::memcpy(to + i, from + i, 64);

@@ -1,4 +1,4 @@
-// What a processor has beyond the least of its architecture: its names, macros and flags.
+// The features of a processor beyond the least of its architecture: their names, macros and flags.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace lehr {
 
-/// Of the names of macros that a compiler defines, the features that it uses.
+/// Returns the features that a compiler uses, from the names of the macros that it defines.
 std::vector<std::string> features_of(std::span<const std::string> macros);
-/// The flags that make any GCC or clang use these features of this architecture and no others.
+/// Returns the flags that make any GCC or clang use these features of this architecture and no others.
 std::vector<std::string> feature_flags(std::span<const std::string> features);
-/// The macro that a compiler defines where it may use the feature.
+/// Returns the macro that a compiler defines if it may use the feature.
 std::string_view macro_of(std::string_view feature);
 
 }  // namespace lehr

@@ -16,7 +16,7 @@
 namespace lehr {
 namespace {
 
-/// (package, core) of a CPU; (-1, cpu) when the kernel does not say, so that every CPU counts as a core.
+/// Returns (package, core) of a CPU; (-1, cpu) if the kernel does not say, so that each CPU counts as a core.
 std::pair<int, int> core_of(int cpu) {
   const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
   int package = -1;

@@ -1,5 +1,5 @@
-// posix_spawn and its plumbing, waitpid without waiting, and /proc for who else is a child. Never fork
-// without exec: the process may have threads.
+// Uses posix_spawn with its file actions, waitpid without waiting, and /proc for finding other children.
+// Never forks without exec: the process may have threads.
 #include "measure/system/children.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ extern char** environ;
 namespace lehr {
 namespace {
 
-/// Our environment with `changes` on top, as execve wants it; points into both.
+/// Returns our environment with `changes`, as execve takes it; points into both.
 std::vector<char*> merged_environment(const std::vector<std::string>& changes) {
   std::vector<char*> merged;
   const auto same_name = [](const char* a, const std::string& b) {
@@ -44,20 +44,21 @@ std::vector<char*> merged_environment(const std::vector<std::string>& changes) {
   return merged;
 }
 
-/// posix_spawn cannot set limits: they are set right after it, before the child can have started another.
+/// Sets a limit of a new child. posix_spawn cannot set limits, so this runs right after it, before the child
+/// can have started another process.
 void limit(pid_t pid, __rlimit_resource resource, rlim_t most) {
   const rlimit both = {most, most};
   prlimit(pid, resource, &both, nullptr);
 }
 
-/// The parent that /proc names; 0 where the process is gone. Its name, in parentheses, may hold anything.
+/// Returns the parent by /proc; 0 if the process is gone. Its name, in parentheses, may contain anything.
 pid_t parent_of(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string line;
   std::getline(file, line);
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string::npos || name_end + 4 > line.size()) return 0;
-  return static_cast<pid_t>(std::atoi(line.c_str() + name_end + 4));  // behind the state's letter
+  return static_cast<pid_t>(std::atoi(line.c_str() + name_end + 4));  // after the state's letter
 }
 
 std::vector<pid_t> children() {
@@ -147,13 +148,13 @@ bool child_has_ended(pid_t pid) {
 }
 
 void kill_strays(const std::set<pid_t>& known) {
-  // One that waits for a driver cannot be ended: it is not waited for longer than some seconds.
+  // A process that waits for a driver cannot be ended: it is waited for at most some seconds.
   constexpr int kMostPasses = 1000;
   for (int pass = 0; pass < kMostPasses; ++pass) {
     std::vector<pid_t> strays = children();
     std::erase_if(strays, [&](pid_t pid) { return known.contains(pid); });
     if (strays.empty()) return;
-    // All of them before any is waited for: one that sees another end may start a third.
+    // All are killed before any is waited for: one that sees another end may start a third.
     for (const pid_t stray : strays) kill(stray, SIGKILL);
     for (const pid_t stray : strays) end_of_child(stray);
     usleep(500);

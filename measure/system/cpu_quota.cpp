@@ -7,7 +7,7 @@
 namespace lehr {
 namespace {
 
-/// "150000 100000": microseconds of each period; "max": all of them.
+/// Parses "150000 100000": microseconds of each period; "max": no bound.
 double quota_of_version_2(const std::string& folder) {
   std::ifstream file(folder + "/cpu.max");
   double quota = 0, period = 0;
@@ -16,13 +16,13 @@ double quota_of_version_2(const std::string& folder) {
 
 double quota_of_version_1(const std::string& folder) {
   double quota = 0, period = 0;
-  std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;  // -1: all
+  std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;  // -1: no bound
   std::ifstream(folder + "/cpu.cfs_period_us") >> period;
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/// The least bound of `group`, which begins with a slash, and those above it. Within a container a group may
-/// be named as the host sees it: of those names only "/" is there.
+/// Returns the least bound of `group`, which begins with a slash, and of the groups above it. Within a
+/// container a group may have the host's name: then only "/" exists.
 double least_above(const std::string& mount, std::string group, double (*quota_of)(const std::string&)) {
   double least = 0;
   while (true) {

@@ -1,4 +1,4 @@
-// RLIMIT_DATA: private writable mappings count, mapped files and libraries do not.
+// Uses RLIMIT_DATA: private writable mappings count, mapped files and libraries do not.
 #include "measure/system/memory_limit.h"
 
 #include <sys/resource.h>

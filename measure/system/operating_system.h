@@ -5,7 +5,7 @@
 
 namespace lehr {
 
-/// "Linux 6.1 x86_64": patch levels do not change what a time means. "" where it does not tell.
+/// Returns "Linux 6.1 x86_64": patch levels do not change a time's meaning. "" if it is not known.
 std::string operating_system();
 
 }  // namespace lehr

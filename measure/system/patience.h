@@ -1,5 +1,5 @@
-// How long to wait for another process: until a deadline, and no longer than a moment once the user wants to
-// end.
+// Decides how long to wait for another process: until a deadline, and only a moment longer once the user
+// wants to stop.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// Of one wait, from its construction on. It gives up a second after it began, once `stop` is set; nullptr:
-/// never.
+/// The patience of one wait, which begins at construction. Once `stop` is set, it gives up, but not before a
+/// second has passed; nullptr: it never gives up.
 class Patience {
  public:
   Patience(Deadline deadline, const std::atomic<bool>* stop)
@@ -17,7 +17,8 @@ class Patience {
 
   bool timed_out() const { return milliseconds_left(deadline_) == 0; }
   bool gives_up() const { return stop_ != nullptr && *stop_ && milliseconds_left(given_up_at_) == 0; }
-  /// For poll(): until the deadline, but never so long that a flag set meanwhile goes unseen.
+  /// Returns the timeout for poll(): until the deadline, but short enough to see a flag that is set
+  /// meanwhile.
   int poll_ms() const {
     constexpr int kUnseenMs = 50;
     const int left = milliseconds_left(deadline_);

@@ -1,4 +1,4 @@
-// A round counter that helpers spin or sleep on, and a count of those still at work.
+// Counts rounds, on which helpers spin or sleep, and the helpers still at work.
 #include "measure/system/pinned_threads.h"
 
 #include <sched.h>
@@ -17,8 +17,8 @@ void relax() {
 #endif
 }
 
-/// Spins until `ready()`. Now and then it lets others run: where there are fewer CPUs than threads, the one
-/// waited for may be among them.
+/// Spins until `ready()`. Now and then it lets other threads run: with fewer CPUs than threads, the one that
+/// it waits for may be among them.
 template <typename Ready>
 void spin_until(Ready ready) {
   for (int spins = 1; !ready(); ++spins) {
@@ -108,7 +108,7 @@ void PinnedThreads::run(long parts, Body body, void* context) {
 
 void PinnedThreads::open() {
   if (threads_ == 1) return;
-  // A round without work wakes the sleepers; they find the group open when they look for the next one.
+  // A round without work wakes the sleepers. They find the group open when they look for the next one.
   parts_ = 0;
   next_part_.store(0, std::memory_order_relaxed);
   working_.store(threads_ - 1, std::memory_order_relaxed);

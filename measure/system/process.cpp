@@ -1,4 +1,4 @@
-// Here or in the supervisor; captured output, words for ends, descriptors.
+// Runs processes here or in the supervisor: captured output, words for ends, descriptors.
 #include "measure/system/process.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 namespace lehr {
 namespace {
 
-/// Between two looks at a process that is about to end.
+/// Pause between two looks at a process that is about to end.
 constexpr std::chrono::microseconds kPause(200);
 
 std::string_view meaning_of(int signal_number) {
@@ -85,7 +85,7 @@ bool has_ended(const Child& child) {
 
 int kill_group(const Child& child) {
   kill(-child.pid, SIGKILL);
-  kill(child.pid, SIGKILL);  // in the short time in which the child has not yet made its group
+  kill(child.pid, SIGKILL);  // in case the child has not made its group yet
   std::optional<int> status;
   while (!(status = end_of(child))) std::this_thread::sleep_for(kPause);
   if (child.supervisor != nullptr) child.supervisor->end_strays();
@@ -136,7 +136,7 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline, const std:
     result.output.append(
         buffer, std::min(static_cast<std::size_t>(count), kMost - std::min(kMost, result.output.size())));
   }
-  // The pipe is closed, so the end is near; a process that only closed its output is still held to the
+  // The pipe is closed, so the end is near. A process that has only closed its output must still keep the
   // deadline.
   while (true) {
     if (const std::optional<int> status = end_of(child)) {

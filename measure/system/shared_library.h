@@ -1,4 +1,4 @@
-// Libraries that are loaded at run time and never linked, and their functions by name.
+// Loads libraries at run time, and finds their functions by name.
 #pragma once
 
 #include <dlfcn.h>
@@ -12,32 +12,32 @@
 
 namespace lehr {
 
-/// A loaded library. Whoever wants it closed passes `handle` to dlclose: vendors' libraries keep threads and
-/// kernels that outlive the values here, so they stay.
+/// A loaded library. Its destructor does not close it: vendors' libraries keep threads and kernels that
+/// outlive the values here. To close it, pass `handle` to dlclose.
 struct SharedLibrary {
   void* handle = nullptr;  ///< dlopen's; nullptr: none was found
-  std::string path;        ///< the one that was found, or the last that was tried
+  std::string path;        ///< path of the library, or the last path that was tried
   explicit operator bool() const { return handle != nullptr; }
 };
 
-/// The first of `paths` (files, or names for the loader to look up) that can be loaded. Its symbols stay
-/// local.
+/// Loads the first of `paths` (files, or names for the loader to look up) that can be loaded. Its symbols
+/// stay local.
 SharedLibrary load_library(std::span<const std::string> paths);
 
-/// What a library made, and the function of it that ends it.
+/// Releases an object of a library with the library's function.
 struct LibraryRelease {
   int (*function)(void*) = nullptr;
   void operator()(void* handle) const { function(handle); }
 };
 using LibraryHandle = std::unique_ptr<void, LibraryRelease>;
 
-/// nullptr where the library has no `name`.
+/// Returns the function; nullptr if the library has no `name`.
 template <typename Signature>
 Signature* function_of(void* library, const char* name) {
   return reinterpret_cast<Signature*>(dlsym(library, name));
 }
 
-/// The functions of a library that are called, each declared once, with its prototype and its name:
+/// The functions of a library, each declared once, with its prototype and its name:
 ///   struct Functions : LibraryFunctions {
 ///     Function<int(void**)> create{this, "cublasLtCreate"};
 ///   };
@@ -47,12 +47,12 @@ class LibraryFunctions {
   LibraryFunctions(const LibraryFunctions&) = delete;
   LibraryFunctions& operator=(const LibraryFunctions&) = delete;
 
-  /// Fills all of them, each by its name behind `prefix`. The first name that the library lacks, without
-  /// the prefix; "" where it lacks none.
+  /// Fills in all functions, each by its name after `prefix`. Returns the first name that the library lacks,
+  /// without the prefix; "" if it lacks none.
   std::string_view find(void* library, const std::string& prefix = {});
 
  protected:
-  /// Called like the function that it is.
+  /// A function, called like any other.
   template <typename Signature>
   class Function {
    public:

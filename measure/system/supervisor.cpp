@@ -1,4 +1,4 @@
-// One packet asks and one answers: words that end with a zero byte, and descriptors beside them (unix(7),
+// One packet asks and one answers: words that end with a zero byte, with descriptors beside them (unix(7),
 // SCM_RIGHTS).
 #include "measure/system/supervisor.h"
 
@@ -32,7 +32,7 @@ using Words = std::vector<std::string>;
 constexpr std::size_t kMostBytes = 128 << 10;  // below the least limit of a packet, net.core.wmem_default
 constexpr std::size_t kMostDescriptors = 16;
 constexpr const char* kName = "lehr-supervisor";
-/// Until it greets, on a busy machine.
+/// Seconds until it greets, on a busy machine.
 constexpr double kStartSeconds = 30;
 
 struct Packet {
@@ -63,7 +63,7 @@ bool send_packet(int socket, const Words& words, const std::vector<int>& descrip
   return true;
 }
 
-/// nullopt: the other end is closed.
+/// Receives a packet; nullopt: the other end is closed.
 std::optional<Packet> receive_packet(int socket) {
   std::string text(kMostBytes, '\0');
   iovec bytes = {text.data(), text.size()};
@@ -117,7 +117,7 @@ SpawnOptions spawn_options(const Packet& packet) {
   return options;
 }
 
-/// Children get the CPUs of the thread that wants them: each may have its own.
+/// Sets the CPUs of the thread that wants a child: each thread may have its own.
 void take_cpus(const std::string& numbers) {
   std::vector<int> cpus;
   for (const std::string_view number : split(numbers, ','))
@@ -148,16 +148,17 @@ Words answer(const Packet& packet, std::set<pid_t>& known) {
   return {yes ? "yes" : "no"};
 }
 
-/// What a terminal or a user sends to all of a group or of a name is not for the supervisor: it ends last.
+/// Ignores signals that a terminal or a user sends to a whole group or to all processes of a name: the
+/// supervisor ends last.
 void become_supervisor() {
   for (const int request : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(request, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_NAME, kName);
 }
 
-/// Readable once the process has ended that made `socket`; without a descriptor where the kernel has none for
-/// processes. It says so where a forked process still holds that process's end of the socket. nullopt: it has
-/// ended.
+/// Returns a descriptor that becomes readable when the process that made `socket` has ended. The Fd is empty
+/// if the kernel has no descriptors for processes. It works even if a forked process still holds that
+/// process's end of the socket. Returns nullopt if the process has ended.
 std::optional<Fd> descriptor_of_maker(int socket) {
   ucred maker{};
   socklen_t size = sizeof maker;
@@ -167,7 +168,7 @@ std::optional<Fd> descriptor_of_maker(int socket) {
   return process;
 }
 
-/// Whether there is another request.
+/// Waits for a request; returns whether there is another one.
 bool wait_for_request(int socket, int parent) {
   pollfd wanted[] = {{socket, POLLIN, 0}, {parent, POLLIN, 0}};
   while (poll(wanted, 2, -1) < 0)
@@ -175,7 +176,7 @@ bool wait_for_request(int socket, int parent) {
   return wanted[1].revents == 0;
 }
 
-/// The first packet on `socket`; no words where it was closed, nullopt where `seconds` have passed.
+/// Returns the first packet on `socket`; no words if it was closed, nullopt if `seconds` have passed.
 std::optional<Words> greeting_of(int socket, double seconds) {
   const Deadline deadline = deadline_in(seconds);
   pollfd wanted = {socket, POLLIN, 0};
@@ -185,7 +186,7 @@ std::optional<Words> greeting_of(int socket, double seconds) {
   return packet ? std::move(packet->words) : Words();
 }
 
-/// The one that all share, and who may look for it.
+/// The supervisor that all share, and the lock for looking it up.
 constinit std::mutex sharing;
 constinit std::weak_ptr<Supervised> shared;
 

@@ -1,4 +1,4 @@
-// mkdtemp, an flock that says "in use", and a sweep of what dead processes left.
+// Uses mkdtemp, an flock that marks a directory as used, and a sweep of what dead processes left.
 #include "measure/system/temp_dir.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kPrefix = "lehr-";
 constexpr const char* kLockName = "in-use";
-/// Of a directory whose lock is not held yet.
+/// Prefix of a directory whose lock is not held yet.
 constexpr const char* kNewPrefix = ".lehr-";
 
 std::uint64_t free_bytes(const std::string& path) {
@@ -32,7 +32,7 @@ std::uint64_t free_bytes(const std::string& path) {
   return static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize;
 }
 
-/// Where loading a shared object would fail: Docker mounts /dev/shm like that.
+/// Whether loading a shared object from there would fail: Docker mounts /dev/shm like that.
 bool forbids_execution(const std::string& path) {
   struct statvfs facts{};
   return statvfs(path.c_str(), &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0;
@@ -47,8 +47,8 @@ std::string default_base() {
   return "/tmp";
 }
 
-/// Best effort: removes directories of ours whose lock nobody holds, and those older than a minute whose
-/// maker did not come to that.
+/// Removes, as far as possible, directories of ours that nobody locks, and those with the new prefix that are
+/// older than a minute.
 void sweep(const std::string& base) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
@@ -79,8 +79,8 @@ TempDir::TempDir(const std::string& base) {
         "cannot make a temporary directory in {}: {}; name a writable one with --scratch or TMPDIR", parent,
         std::strerror(errno));
   }
-  // It gets its name with its lock held: whoever finds the name without the lock finds what a dead process
-  // left.
+  // It gets its name only after its lock is held: so a directory with the name but without a locked file was
+  // left by a dead process.
   path_ = parent + "/" + kPrefix + made.substr(made.size() - 6);
   const std::string lock_path = made + "/" + kLockName;
   lock_ = open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);

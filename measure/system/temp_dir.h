@@ -5,12 +5,13 @@
 
 namespace lehr {
 
-/// Removed with all its contents at destruction. What a killed process left behind is removed by the next one
-/// that makes a directory in the same place (each directory holds a file that its owner keeps locked).
+/// Removes itself with all its contents at destruction. A directory that a killed process left is removed by
+/// the next process that makes one in the same folder (each directory has a file that its owner keeps
+/// locked).
 class TempDir {
  public:
-  /// `base` "": /dev/shm where it is writable, not mounted noexec and has 256 MiB free, else /tmp. Throws
-  /// Error(kEnvironment) when it cannot be made.
+  /// Makes the directory in `base`. "": /dev/shm if it is writable, not mounted noexec and has 256 MiB free,
+  /// else /tmp. Throws Error(kEnvironment) if it cannot be made.
   explicit TempDir(const std::string& base = "");
   ~TempDir();
   TempDir(const TempDir&) = delete;

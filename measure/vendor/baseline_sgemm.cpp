@@ -1,4 +1,4 @@
-// Layouts in a BLAS's terms, and the runner around the call.
+// Translates layouts to a BLAS's terms, and runs the call.
 #include "measure/vendor/baseline_sgemm.h"
 
 #include <new>
@@ -28,7 +28,7 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
     call.ldb = b_columns ? gemm.k : gemm.n;
     call.ldc = gemm.n;
     if (gemm.c.layout == Layout::kColumn) {
-      // Row-major C^T (n x m): B comes first, each operand the other way round.
+      // Row-major C^T (n x m): B comes first, and each operand is the other way round.
       std::swap(call.m, call.n);
       std::swap(call.a, call.b);
       std::swap(call.lda, call.ldb);

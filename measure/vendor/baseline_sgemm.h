@@ -1,4 +1,4 @@
-// A vendor library's single-precision GEMM as a runner: all but the call.
+// Runs a vendor library's single-precision GEMM: everything but the call.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace lehr {
 
-/// Row-major c (m x n, leading dimension ldc) = alpha op(a) op(b); op transposes where the flag is set.
+/// A call: row-major c (m x n, leading dimension ldc) = alpha op(a) op(b); op transposes if the flag is set.
 struct SgemmCall {
   bool transpose_a = false, transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;
@@ -32,30 +32,30 @@ using SgemmFunction = std::function<void(const SgemmCall&)>;
 /// An open library.
 struct Sgemm {
   SgemmFunction call;
-  std::string note = {};  ///< Checked::note: what it runs; "" where it does not tell
+  std::string note = {};  ///< Checked::note: what it runs; "" if it does not report it
 };
 
-/// Baseline::reads of a library that is called so.
+/// Baseline::reads of a library that is called through SgemmCall.
 inline constexpr std::string_view kSgemmReads[] = {"math", "alpha"};
 
-/// `gemm` as one call per batch entry. A column-major C is computed as its transpose: C^T = op(B)^T op(A)^T.
+/// Returns `gemm` as one call per batch entry. A column-major C is computed as its transpose: C^T = op(B)^T
+/// op(A)^T.
 std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float* b, float* c);
 
-/// `library`'s cblas_sgemm, declared by hand; empty where it has none.
+/// Returns `library`'s cblas_sgemm, declared by hand; empty if it has none.
 SgemmFunction cblas_sgemm_of(const SharedLibrary& library);
 
-/// Throws Error(kUser) when the workload is no f32 GEMM without epilogue.
-/// `name` begins the sentence.
+/// Throws Error(kUser) if the workload is not an f32 GEMM without epilogue. `name` begins the sentence.
 void require_sgemm(std::string_view name, const Workload& workload, const RunSettings& settings);
 
-/// Threads are bound by nobody.
+/// Runs the library's calls. Does not bind threads.
 class SgemmRunner : public VendorRunner {
  public:
-  /// `open` loads the library for calls on so many threads; it throws Error(kEnvironment) that says what to
+  /// `open` loads the library for calls on this many threads. It throws Error(kEnvironment) that says what to
   /// install.
   SgemmRunner(std::string name, Sgemm (*open)(int threads));
 
-  /// Throws Error(kEnvironment) when the library is missing, Error(kUser) as require_sgemm().
+  /// Throws Error(kEnvironment) if the library is missing, Error(kUser) as require_sgemm().
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;

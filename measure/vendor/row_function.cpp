@@ -1,4 +1,4 @@
-// Nodes are all different, so that equal terms have one number.
+// Nodes are all different, since equal terms have one number.
 #include "measure/vendor/row_function.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-/// The nodes that a sum or a product is of, and whether each is subtracted from it or divides it.
+/// The factors or terms of a product or sum, and whether each divides or is subtracted.
 using Parts = std::vector<std::pair<int, bool>>;
 using Kind = RowFunction::Kind;
 
@@ -24,12 +24,12 @@ class Matcher {
 
  private:
   const RowNode& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
-  /// The only operand of a node of `op`, else -1.
+  /// Returns the only operand of a node of `op`; -1 for another node.
   int inside(int node, RowOp op) const { return node >= 0 && at(node).op == op ? at(node).operands[0] : -1; }
   bool is_number(int node, float number) const {
     return node >= 0 && at(node).op == RowOp::kNumber && at(node).number == number;
   }
-  /// Both orders of the operands of a node of `op`; none where it is of another one.
+  /// Returns both orders of the operands of a node of `op`; empty for another node.
   std::vector<std::pair<int, int>> orders(int node, RowOp op) const {
     if (node < 0 || at(node).op != op) return {};
     const auto [a, b, none] = at(node).operands;
@@ -41,7 +41,7 @@ class Matcher {
     return tensor.varies && tensor.line == RowTensor::Line::kOnly;
   }
   Parts parts(int node, RowOp op, RowOp inverse, int levels = 8) const;
-  /// x of x - max(x) or x - mean(x), else -1.
+  /// Returns x of x - max(x) or x - mean(x); -1 for another node.
   int distance_from(RowOp op, int node) const {
     const bool is_distance =
         node >= 0 && at(node).op == RowOp::kSub && inside(at(node).operands[1], op) == at(node).operands[0];
@@ -49,14 +49,14 @@ class Matcher {
   }
   std::optional<RowFunction> deviation(int node, bool inverted) const;
   std::optional<RowFunction> product(int node) const;
-  /// x of 1 + exp(-x), else -1.
+  /// Returns x of 1 + exp(-x); -1 for another node.
   int one_and_exponential(int node) const;
 
   const Rowwise& rowwise_;
   const std::vector<RowNode>& nodes_;
 };
 
-// A node below the last of the levels stays whole: squares of squares have very many factors.
+// A node below the last level stays whole: squares of squares have very many factors.
 Parts Matcher::parts(int node, RowOp op, RowOp inverse, int levels) const {
   const RowNode& of = at(node);
   if (of.op == RowOp::kNumber && of.number == 1 && op == RowOp::kMul) return {};
@@ -68,7 +68,7 @@ Parts Matcher::parts(int node, RowOp op, RowOp inverse, int levels) const {
   return both;
 }
 
-/// Takes each of `taken` out of `parts` once; false where one is not there.
+/// Removes each of `taken` from `parts` once; returns false if one is missing.
 bool take(Parts& parts, const Parts& taken) {
   return std::ranges::all_of(taken, [&](const auto& part) {
     const auto found = std::ranges::find(parts, part);
@@ -103,15 +103,19 @@ std::optional<RowFunction> Matcher::log_softmax(int node) const {
   return std::nullopt;
 }
 
-// Whether a factor is 1 over the root of a mean of squares, and of what.
+// Checks whether a factor is 1 over the root of a mean of squares, and of what.
 std::optional<RowFunction> Matcher::deviation(int node, bool inverted) const {
   const int squared = inside(node, inverted ? RowOp::kSqrt : RowOp::kRsqrt);
   if (squared < 0) return std::nullopt;
   int variance = squared;
   RowFunction found;
   for (const auto& [one, other] : orders(squared, RowOp::kAdd))
-    if (at(other).op == RowOp::kNumber) variance = one, found.epsilon = at(other).number;
-  found.kind = Kind::kLayerNorm, found.of = inside(variance, RowOp::kVarOf);
+    if (at(other).op == RowOp::kNumber) {
+      variance = one;
+      found.epsilon = at(other).number;
+    }
+  found.kind = Kind::kLayerNorm;
+  found.of = inside(variance, RowOp::kVarOf);
   if (found.of >= 0) return found;
   const int square = inside(variance, RowOp::kMeanOf);
   if (square < 0 || at(square).op != RowOp::kMul || at(square).operands[0] != at(square).operands[1])

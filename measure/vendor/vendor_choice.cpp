@@ -1,4 +1,4 @@
-// Screening, then rounds in which the best take turns.
+// Screens all algorithms, then lets the best ones take turns.
 #include "measure/vendor/vendor_choice.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace lehr {
 namespace {
 
-/// First look at each algorithm, then the best of them in turn.
+/// Sampling of a first look at each algorithm.
 constexpr SampleRequest kScreening = {200, 2, 0, 5000, 1, 0};
 constexpr double kHopelessFactor = 3;
 constexpr std::size_t kFinalists = 8;
 constexpr int kRounds = 5;
 constexpr SampleRequest kRound = {500, 3, 3000, 100000, 1, 0};
-/// Of the seconds of a search; the rest is for the rounds.
+/// Share of a search's seconds for screening; the rest is for the rounds.
 constexpr double kScreeningShare = 0.75;
 
 struct Algorithm {
@@ -32,14 +32,14 @@ class Search {
   Search(CudaHarness& harness, const VendorAlgorithms& algorithms, double seconds)
       : harness_(harness), algorithms_(algorithms), seconds_(seconds) {}
 
-  /// Whether there is an algorithm that runs and no time to look at another one.
+  /// Whether an algorithm runs and there is no time to look at another one.
   bool cut(double share = kScreeningShare) const {
     const double spent_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     return !timed_.empty() && seconds_ > 0 && spent_s > share * seconds_;
   }
   bool empty() const { return timed_.empty(); }
 
-  /// A short look at algorithm `index`.
+  /// Takes a short look at algorithm `index`.
   void try_algorithm(std::size_t index) {
     std::optional<CudaHarness::Call> call = algorithms_.call_of(index);
     if (!call) return;
@@ -54,7 +54,7 @@ class Search {
     return call && is_right(*call);
   }
 
-  /// Of those that were tried. CHECKs that one runs.
+  /// Returns the fastest of the algorithms that were tried. CHECKs that one runs.
   VendorChoice fastest() {
     CHECK(!timed_.empty());
     std::stable_sort(timed_.begin(), timed_.end(), faster);
@@ -81,7 +81,7 @@ class Search {
     return fault == nullptr;
   }
 
-  /// nullopt when it does not run, or is hopeless beside the best one so far.
+  /// Returns the algorithm's time; nullopt if it does not run, or is hopeless beside the best one so far.
   std::optional<double> screen(const CudaHarness::Call& call) {
     // Not captured: libraries load a kernel when it is first called, which a capture does not allow.
     if (call(0)) return std::nullopt;

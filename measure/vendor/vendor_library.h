@@ -1,4 +1,4 @@
-// A vendor library to compare with: its own folder in measure/vendor/, and a line in
+// A vendor library to compare with. It has a folder in measure/vendor/ and a line in
 // measure/worker/baselines.cpp.
 #pragma once
 
@@ -14,53 +14,53 @@
 
 namespace lehr {
 
-/// The fields of workloads that came later (workload/field.h) and are older than every baseline.
+/// Optional fields of workloads (workload/field.h) that are older than every baseline.
 inline constexpr std::string_view kOldFields[] = {"math"};
 
-/// One way to use a library: a participant of contests.
+/// A participant of contests that uses a library.
 struct Baseline {
-  std::string_view name;  ///< of --baseline, in reports and in the log: "cublaslt-best"
+  std::string_view name;  ///< its name in --baseline, in reports and in the log: "cublaslt-best"
   std::unique_ptr<Runner> (*make_runner)();
-  /// Throws Error(kUser), one sentence, for what it has no call for, or what RunSettings it does not follow.
-  /// prepare() does the same; this is asked before a worker is started.
+  /// Throws Error(kUser) with one sentence if it has no call for the workload, or cannot follow RunSettings.
+  /// prepare() does the same; this is called before a worker is started.
   void (*require_served)(const Workload& workload, const RunSettings& settings);
-  /// Of the fields that came later, those that its calls heed: require() refuses others for it.
+  /// The optional fields that its calls support: require() refuses all others.
   std::span<const std::string_view> reads = kOldFields;
-  bool reads_all = false;  ///< it goes by the workload's text, so that it knows every field
-  bool searches = false;   ///< for its fastest way, within RunSettings::search
+  bool reads_all = false;  ///< whether it is given the workload's text, and so supports every field
+  bool searches = false;   ///< whether it searches for its fastest algorithm, within RunSettings::search
 };
 
-/// Returns the workload of a problem, of fixed rows: what a library is asked for. Throws Error(kUser) for a
-/// text that no workload has.
+/// Returns the workload of a problem, with fixed rows, which a library is called for. Throws Error(kUser) for
+/// a text that is not a workload.
 Workload workload_of(const Problem& problem);
-/// Throws Error(kUser), one sentence, for what the baseline does not serve, or a field of it that it does not
-/// know.
+/// Throws Error(kUser) with one sentence if the baseline does not serve the problem, or does not support one
+/// of its fields.
 void require(const Baseline& baseline, const Problem& problem, const RunSettings& settings);
 
-/// How a worker process is started with it.
+/// A setting with which a library's worker process is started.
 struct BaselineVariant {
-  std::string note;  ///< "OPENBLAS_CORETYPE=SkylakeX"; "" for the library as it comes
+  std::string note;  ///< "OPENBLAS_CORETYPE=SkylakeX"; "" for the library's default
   std::vector<std::string> environment;
 };
 
 struct VendorLibrary {
-  std::string_view name;  ///< what `lehr doctor` calls it
+  std::string_view name;  ///< its name in `lehr doctor`
   Target target;
-  std::string_view only = "";  ///< the one operator that it has calls for, by its name; "": each
-  bool by_default = true;      ///< false: it is timed only where --baseline names it
+  std::string_view only = "";  ///< name of the one operator that it has calls for; "": all operators
+  bool by_default = true;      ///< false: it is only timed if --baseline names it
   std::span<const Baseline> baselines;
-  /// The library as it comes first, then others worth trying: the fastest counts. `arch` is Limits::arch of
-  /// the device.
+  /// Returns the library's default setting, then others worth trying: the fastest counts. `arch` is
+  /// Limits::arch of the device.
   std::vector<BaselineVariant> (*variants)(std::string_view arch, int threads);
-  /// What is here, for `lehr doctor`: "found", "13.1.0 (libcublasLt.so.13): ...". `folders`: where its
-  /// target's libraries lie besides the loader's own. Throws Error(kEnvironment) that says what to install.
-  /// nullptr: it is told for more than baselines (describe_engine()).
+  /// Describes the installed library for `lehr doctor`: "found", "13.1.0 (libcublasLt.so.13): ...". `folders`
+  /// are those of its target's libraries besides the loader's own. Throws Error(kEnvironment) that says what
+  /// to install. nullptr: it is reported for more than baselines (describe_engine()).
   std::string (*describe)(const std::vector<std::string>& folders);
 };
 
-/// VendorLibrary::variants of one that needs nothing.
+/// Returns VendorLibrary::variants of a library that needs no setting.
 std::vector<BaselineVariant> as_it_comes(std::string_view arch, int threads);
-/// Of one that runs its threads with OpenMP.
+/// Returns VendorLibrary::variants of a library that runs its threads with OpenMP.
 std::vector<BaselineVariant> with_openmp(std::string_view arch, int threads);
 
 }  // namespace lehr

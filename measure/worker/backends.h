@@ -1,4 +1,4 @@
-// The table of targets on this machine, and what is asked of it.
+// The table of targets on this machine, and questions about them.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,19 @@
 
 namespace lehr {
 
-/// In the order of kTargets. The first one's device is always there; `--device auto` prefers the later ones.
+/// Returns the backends in the order of kTargets. The first one's device always exists; `--device auto`
+/// prefers the later ones.
 std::span<const Backend* const> backends();
 const Backend& backend_of(Target target);
 
-/// What candidates find in the caches when they are timed: Backend::caches, or "cold" (swept before each
-/// call).
+/// Returns the state of the caches that candidates find when they are timed: Backend::caches, or "cold"
+/// (swept before each call).
 std::string_view cache_policy(const Device& device);
 
-/// supervise() with the program of `tools`; nullptr where these are not to be supervised.
+/// Calls supervise() with the program of `tools`; returns nullptr if these are not supervised.
 std::shared_ptr<Supervised> supervise(const ToolPaths& tools);
 
-/// For a device that need not be present.
+/// Returns the compiler for a device, which need not be present.
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& tools,
                                         const CompileSettings& settings = {});
 

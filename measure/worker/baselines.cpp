@@ -17,7 +17,7 @@ constexpr const VendorLibrary* kVendorLibraries[] = {
     &onnxruntime::kLibrary, &cublaslt::kLibrary, &cudnn::kLibrary,
 };
 
-// No libraries of the machine's: only who has a folder names them.
+// Bundles are no libraries of the machine: only a user with a folder names them.
 std::span<const VendorLibrary* const> bundles() {
   static constexpr const VendorLibrary* kBundles[] = {&bundle::kLibrary, &bundle::kCudaLibrary};
   return kBundles;

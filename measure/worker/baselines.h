@@ -1,4 +1,4 @@
-// The table of vendor libraries: the one place where they are listed.
+// The table of vendor libraries: the only place that lists them.
 #pragma once
 
 #include <span>
@@ -10,29 +10,29 @@
 
 namespace lehr {
 
-/// In the order in which reports have them.
+/// Returns the libraries in the order of reports.
 std::span<const VendorLibrary* const> vendor_libraries();
 
-/// What --baseline may name on `target`.
+/// Returns the names that --baseline may have on `target`.
 std::vector<std::string> baseline_names(Target target);
-/// Those of them that are timed where it is not given.
+/// Returns the baselines that are timed without --baseline.
 std::vector<std::string> default_baselines(Target target);
 
-/// The participant of contests that runs a bundle's kernels there (RunSettings::bundle).
+/// Returns the participant of contests that runs a bundle's kernels (RunSettings::bundle).
 std::string_view bundle_baseline(Target target);
 
 struct NamedBaseline {
-  const VendorLibrary* library = nullptr;  ///< nullptr: there is none of this name
+  const VendorLibrary* library = nullptr;  ///< nullptr: no library has this name
   const Baseline* baseline = nullptr;
 };
 NamedBaseline find_baseline(std::string_view name);
 
-/// `names` without those of libraries that have no call for the operator of the problem with this text
-/// (VendorLibrary::only): there is nothing to say of them.
+/// Returns `names` without the libraries that have no call for the operator of the problem with this text
+/// (VendorLibrary::only): they are not reported.
 std::vector<std::string> with_calls_for(std::string_view problem, std::vector<std::string> names);
 
-/// Seconds until a process has loaded a library of the CPU, beside making the inputs (0.1 to 0.3 s on 2 CPUs
-/// of an EPYC of 2021).
+/// Seconds until a process has loaded a CPU library, besides making the inputs (0.1 to 0.3 s on 2 CPUs of an
+/// EPYC of 2021).
 inline constexpr double kLibraryStartS = 0.2;
 
 }  // namespace lehr

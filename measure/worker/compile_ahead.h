@@ -1,4 +1,4 @@
-// A compiler on threads of its own: the next sources are compiled while the last ones are timed.
+// Runs a compiler on threads of its own: the next sources are compiled while the last ones are timed.
 #pragma once
 
 #include <chrono>
@@ -16,25 +16,27 @@
 
 namespace lehr {
 
-/// A queue of sources, each of which is compiled as soon as one of the threads is free. The threads live as
-/// long as this object, because compile workers die with the thread that started them (PR_SET_PDEATHSIG):
-/// those of `compiler` end with this object.
+/// A queue of sources. Each is compiled as soon as one of the threads is free. The threads live as long as
+/// this object, because compile workers die with the thread that started them (PR_SET_PDEATHSIG): those of
+/// `compiler` end with this object.
 class CompileAhead {
  public:
-  /// Borrows `compiler`; `jobs`, 1 or more, are compiled at once.
+  /// Borrows `compiler`. Compiles `jobs`, at least 1, at once.
   CompileAhead(Compiler& compiler, int jobs) : compiler_(compiler), jobs_(static_cast<std::size_t>(jobs)) {}
-  /// Waits for what is being compiled. What nobody took is removed.
+  /// Waits for running compilations. Removes results that nobody took.
   ~CompileAhead();
   CompileAhead(const CompileAhead&) = delete;
   CompileAhead& operator=(const CompileAhead&) = delete;
 
-  /// Returns at once. It is compiled until `end` at most (Compiler::compile()).
+  /// Begins a compilation and returns at once. It runs at most until `end` (Compiler::compile()).
   void begin(Source source, Deadline end = Deadline::max());
-  /// What became of the oldest source that was begun and not taken. Throws what Compiler::compile() threw.
+  /// Returns the result of the oldest source that was begun and not taken. Throws what Compiler::compile()
+  /// threw.
   Compiled take();
-  /// What was begun and not taken is not wanted any more: waits for what is being compiled, and removes it.
+  /// Drops all sources that were begun and not taken: waits for running compilations, and removes their
+  /// results.
   void drop();
-  /// Wall time in which something was being compiled, in seconds.
+  /// Returns the seconds, wall time, in which something was being compiled.
   double busy_s() const;
 
  private:
@@ -53,10 +55,10 @@ class CompileAhead {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> queue_;  // the oldest first
-  std::size_t begun_ = 0;  // of the queue, from its front
+  std::size_t begun_ = 0;  // number of begun ones at the front of the queue
   int running_ = 0;
   double busy_s_ = 0;
-  Clock::time_point busy_since_;  // while something runs
+  Clock::time_point busy_since_;  // set while something runs
   bool quit_ = false;
   std::vector<std::thread> threads_;
 };

@@ -1,4 +1,4 @@
-// Each call has workers of its own while it lasts: poll() tells who has answered.
+// Each call has its own workers while it lasts: poll() says which have answered.
 #include "measure/worker/compile_workers.h"
 
 #include <poll.h>
@@ -24,15 +24,17 @@
 namespace lehr {
 namespace {
 
-/// A compiler looks at its limit between passes; who has not stopped so much later does not look any more.
+/// Seconds of grace. A compiler looks at its limit between passes; one that has not stopped so much later
+/// does not look any more.
 constexpr double kGraceS = 1;
 
-/// One worker and what it is doing.
+/// A worker and its work.
 struct Seat {
   std::unique_ptr<WorkerProcess> process;
-  bool taken = false;                 ///< by a call of compile(); all else is its alone
-  bool ready = false;                 ///< its library is loaded
-  std::optional<std::size_t> source;  ///< index of what it compiles, or will once it is ready
+  bool taken = false;  ///< by a call of compile(), which alone uses the rest
+  bool ready = false;  ///< whether its library is loaded
+  /// Position of the source that it compiles, or will compile once it is ready.
+  std::optional<std::size_t> source;
   std::string path;
   Deadline deadline{};
   Deadline begun{};
@@ -43,8 +45,7 @@ Failure compile_failure_of(const Death& death, double limit_s) {
     return {FailureKind::kCompileTimeout, fmt::format("the compiler was killed after {:g} s", limit_s), {}};
   }
   if (death.garbage) return {FailureKind::kCompile, "the compiler wrote into the worker's connection", {}};
-  // Nobody but the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are told apart
-  // above).
+  // Only the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are handled above).
   const bool memory = WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL;
   const bool ended = ended_from_outside(death.status);
   return {memory  ? FailureKind::kOutOfMemory
@@ -61,7 +62,7 @@ struct CompileWorkers::State {
   TempDir directory;
   std::vector<Seat> seats;
   std::atomic<std::uint64_t> compiled = 0;
-  std::mutex mutex;  // of who has taken a seat, and of the identity
+  std::mutex mutex;  // guards `taken` and the identity
   std::condition_variable left;
   std::string identity;
 
@@ -71,7 +72,7 @@ struct CompileWorkers::State {
     seats.resize(static_cast<std::size_t>(options.workers));
   }
 
-  /// One that nobody has; nullptr: there is none. `waits` for one.
+  /// Returns a seat that nobody has taken; nullptr: all are taken. `waits`: waits for one.
   Seat* take(bool waits) {
     std::unique_lock lock(mutex);
     const auto free = [this] { return std::ranges::find(seats, false, &Seat::taken); };
@@ -109,7 +110,7 @@ struct CompileWorkers::State {
         CompileWork(CompileRequest{source.entry, source.text, source.launch.shared_bytes, seat.path})));
   }
 
-  /// The answer to CompilerRequest.
+  /// Receives the answer to CompilerRequest.
   void finish_start(Seat& seat) {
     std::variant<Reply, Death> answer = seat.process->receive(seat.deadline);
     if (const auto* death = std::get_if<Death>(&answer)) {
@@ -131,7 +132,7 @@ struct CompileWorkers::State {
     identity = said->text;
   }
 
-  /// The answer to CompileRequest.
+  /// Receives the answer to CompileRequest.
   Compiled finish(Seat& seat) {
     std::variant<Reply, Death> answer = seat.process->receive(seat.deadline);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - seat.begun).count();
@@ -155,8 +156,8 @@ struct CompileWorkers::State {
     return std::move(*binary);
   }
 
-  /// Those of `busy` who have answered, died, or passed their deadlines; waits for at least one. None: the
-  /// user wants to end.
+  /// Returns the seats of `busy` that have answered, died, or passed their deadlines; waits for at least one.
+  /// Returns none if the user wants to stop.
   std::vector<Seat*> wait(const std::vector<Seat*>& busy) {
     std::vector<pollfd> wanted;
     Deadline first = Deadline::max();
@@ -180,7 +181,7 @@ struct CompileWorkers::State {
     return due;
   }
 
-  /// Whoever is still at work when compile() is left must not answer the next one's questions.
+  /// Ends workers that are busy when compile() is left: their answers must not go to the next call.
   void abandon(const std::vector<Seat*>& busy) {
     for (Seat* seat : busy) {
       seat->process.reset();
@@ -189,7 +190,7 @@ struct CompileWorkers::State {
     }
   }
 
-  /// Those that answered in time; `busy`: who is at work when it is left.
+  /// Returns the results that came in time. `busy` has the workers that are busy when it is left.
   std::vector<Compiled> compile(std::span<const Source> sources, Deadline end, std::vector<Seat*>& busy) {
     const Failure interrupted = {
         FailureKind::kInterrupted, "the session was ended while it was compiled", {}};

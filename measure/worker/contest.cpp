@@ -17,7 +17,7 @@ namespace {
 constexpr int kTrialBlocks = 3;
 constexpr double kTrialSeconds = 0.06;
 
-/// Seconds since it was made.
+/// Seconds since construction.
 class Elapsed {
  public:
   double seconds() const {
@@ -40,7 +40,7 @@ class Contestants {
   Contestants(std::vector<Participant>& participants, const ContestOptions& options)
       : participants_(participants), options_(options), dropped_(participants.size(), false) {}
 
-  /// One block of participant `i`; nullopt and `missing` set when it failed.
+  /// Times one block of participant `i`. If it fails, returns nullopt and sets `missing`.
   std::optional<Turn> turn(std::size_t i) {
     Participant& one = participants_[i];
     if (!races(i)) return std::nullopt;
@@ -55,7 +55,7 @@ class Contestants {
   bool races(std::size_t i) const { return participants_[i].missing.empty() && !dropped_[i]; }
   bool dropped(std::size_t i) const { return dropped_[i]; }
 
-  /// The slower half of the contenders that are still in the race goes, but `most_finalists` stay.
+  /// Drops the slower half of the contenders that are still in the race, but keeps `most_finalists`.
   void end_stage(const std::vector<Round>& rounds) {
     std::vector<std::pair<double, std::size_t>> times;
     for (std::size_t i = 0; i < participants_.size(); ++i) {
@@ -95,7 +95,8 @@ class Contestants {
                                    : fmt::format("{}: {}", name_of(failure.kind), first);
   }
 
-  /// A crash of one participant takes the slots of those that share its worker: they are loaded again here.
+  /// Loads participant `i` again if necessary: the crash of one participant takes the slots of all in its
+  /// worker.
   bool ensure_loaded(std::size_t i) {
     Participant& one = participants_[i];
     if (one.loaded == one.worker->generation() && one.loaded != 0) return true;
@@ -115,7 +116,7 @@ class Contestants {
   std::optional<Turn> running_turn(std::size_t i) {
     Participant& one = participants_[i];
     if (!ensure_loaded(i)) return std::nullopt;
-    // Samples of a tenth of a millisecond: their median shrugs off an interruption.
+    // Samples of a tenth of a millisecond: their median ignores an interruption.
     const SampleRequest block = {100, 1, options_.block_us, options_.block_us, 1, 0};
     const std::variant<Samples, Failure> answer =
         one.worker->time({one.load.slot, block}, options_.timeout_s);
@@ -132,7 +133,7 @@ class Contestants {
   std::vector<bool> dropped_;
 };
 
-/// The median of each quantity over the rounds in which it could be told.
+/// Returns the median of each quantity over the rounds in which it was known.
 std::optional<GpuState> typical_state(const std::vector<Round>& rounds, std::size_t participant) {
   std::vector<double> clocks, powers, temperatures;
   for (const Round& round : rounds) {
@@ -181,7 +182,7 @@ std::vector<ContestEntry> run_contest(std::vector<Participant>& participants, co
     const double spent_s = elapsed.seconds();
     if (done >= options.min_rounds && spent_s >= options.budget_s) break;
     if (done >= kLeastRounds && spent_s >= 2 * options.budget_s) break;
-    // The next one takes as long as the last one.
+    // The next round is assumed to take as long as the last one.
     if (seconds_left(done < kLeastRounds ? last : end) < spent_s - round_start_s) break;
     round_start_s = spent_s;
     const int in_stage = done - stage_start;

@@ -1,4 +1,4 @@
-// The binaries of the fastest candidates so far, so that the finals need not compile them again.
+// Keeps the binaries of the fastest candidates so far, so that the finals need not compile them again.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace lehr {
 
-/// Owns the files of at most `most` binaries and of those that are pinned. Two sources of one text are one.
+/// Owns the files of at most `most` binaries and of all pinned ones. Two sources with one text count as one.
 class KeptBinaries {
  public:
   explicit KeptBinaries(std::size_t most) : most_(most) {}
@@ -17,12 +17,12 @@ class KeptBinaries {
   KeptBinaries(const KeptBinaries&) = delete;
   KeptBinaries& operator=(const KeptBinaries&) = delete;
 
-  /// Takes the file over, and deletes it when there are enough faster ones or `source` has one already.
-  /// `pinned`: stays until clear(), however slow.
+  /// Takes the file over. Deletes it if there are enough faster ones, or `source` already has one. `pinned`:
+  /// it stays until clear(), however slow.
   void keep(const Source& source, Binary binary, double time_us, bool pinned);
-  /// nullptr if there is none; valid until the next call of keep() or clear().
+  /// Returns the source's binary, valid until the next call of keep() or clear(); nullptr: none is kept.
   const Binary* find(const Source& source) const;
-  /// Deletes all.
+  /// Deletes all files.
   void clear();
 
  private:

@@ -1,4 +1,4 @@
-// Compile in parallel, then one trial after the other; contests.
+// Compiles in parallel, then runs one trial after the other; runs contests.
 #include "measure/worker/local_measurer.h"
 
 #include <fmt/format.h>
@@ -25,14 +25,14 @@ namespace {
 
 constexpr int kDeathsThatDoomTheReference = 4;
 
-/// A library that searches without a limit is taken for hung after so long. cuDNN has some tens of plans, of
-/// which each may be compiled first.
+/// Seconds after which a library that searches without a limit counts as hung. cuDNN has some tens of plans,
+/// each of which may be compiled first.
 constexpr double kLongestSearchS = 900;
 
-/// What is wrong in one call of 50 goes through so many unseen in one case of a hundred.
+/// So many calls miss an error in one call of 50 in only one case of a hundred.
 constexpr int kProvenCalls = 230;
-/// The least that a library takes, in calls: a checked one and three blocks to choose a variant, a checked
-/// call in the contest.
+/// Least calls of a library: a checked one, three blocks to choose a variant, and a checked one in the
+/// contest.
 constexpr int kCallsOfALibrary = 8;
 
 /// Adds the wall time of its own life to `total`.
@@ -62,7 +62,7 @@ Candidate candidate_of(const Source& source, const Binary& binary) {
   return candidate;
 }
 
-/// What the compiler said, overridden by what loading said.
+/// Returns the compiler's resources, overridden by those from loading.
 Resources merged(const Resources& compiled, const Resources& loaded) {
   Resources result = compiled;
   if (loaded.registers) result.registers = loaded.registers;
@@ -82,11 +82,11 @@ T take_front(std::deque<T>& from) {
 }  // namespace
 
 struct LocalMeasurer::Given {
-  std::vector<Source> checks;     ///< of the device, to be compiled in front of the first source
-  std::deque<Source> sources;     ///< without an outcome
-  std::deque<Compiled> compiled;  ///< the first of them, where nothing is compiled while one is timed
-  Deadline compiled_until;        ///< of what is compiled then
-  bool more = true;               ///< next() has not said that there is none
+  std::vector<Source> checks;     ///< of the device; compiled before the first source
+  std::deque<Source> sources;     ///< sources without an outcome
+  std::deque<Compiled> compiled;  ///< results of the first of them, if nothing is compiled while one is timed
+  Deadline compiled_until;        ///< limit of these compilations
+  bool more = true;               ///< false once next() has returned nullopt
 };
 
 LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
@@ -108,7 +108,7 @@ void LocalMeasurer::drop_reference() {
   deaths_ = 0;
 }
 
-/// Adds a window to the median. The best time so far is in units of it, and moves along.
+/// Adds a window to the median. The best time so far is in units of the median, and is scaled with it.
 void LocalMeasurer::reference_took(double us) {
   reference_windows_us_.push_back(us);
   const double usual_us = median(reference_windows_us_);
@@ -118,7 +118,7 @@ void LocalMeasurer::reference_took(double us) {
 
 double LocalMeasurer::run_limit_s() const {
   if (best_us_ > 0) return options_.run_timeout_s + kCallsOfATrial * best_us_ * 1e-6;
-  // Nothing is known but what the device cannot do: a first kernel of a tenth of that is no reason to worry.
+  // Only the device's limits are known, so a first kernel with a tenth of its peak may be normal.
   constexpr double kOrdinary = 10;
   double least_s = 0;
   if (const double peak = options_.limits.peak_gflops_f32; peak > 0) least_s = problem_.flops / (peak * 1e9);
@@ -190,7 +190,7 @@ void LocalMeasurer::begin_compiling(const Source& source, Deadline end) {
   if (held_.find(source) == nullptr) ahead_.begin(source, end);
 }
 
-/// Of the oldest one.
+/// Finishes the oldest compilation.
 Compiled LocalMeasurer::finish_compiling() {
   const Stopwatch stopwatch(spent_.compile_s);
   if (const Binary* const held = held_.find(take_front(ahead_sources_))) return copy_of(*held);
@@ -242,7 +242,7 @@ Binary LocalMeasurer::copy_of(const Binary& held) {
   return copy;
 }
 
-/// Files of what was compiled here are the caller's to delete, those that were kept are not.
+/// Compiles sources that were not kept. The caller deletes files that were compiled here, but not kept ones.
 std::vector<Compiled> LocalMeasurer::compile_unless_kept(std::span<const Source> sources, Deadline end) {
   std::vector<Source> missing;
   for (const Source& source : sources)
@@ -263,7 +263,7 @@ constexpr double kReferenceCare = 5;
 Outcome LocalMeasurer::failed(const Binary& binary, Failure failure) {
   const bool died = failure.kind == FailureKind::kCrash || failure.kind == FailureKind::kTimeout;
   deaths_ = died ? deaths_ + 1 : 0;
-  // It may be the reference kernel that dies, now and then, beside innocent candidates: take another one.
+  // The reference kernel itself may be what dies now and then beside innocent candidates: take another one.
   if (deaths_ == kDeathsThatDoomTheReference) {
     replaced_ = replaced_ || reference_.has_value();
     drop_reference();
@@ -286,7 +286,7 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   request.best_us = best_us_;
   request.wanted_s = seconds_left(wanted);
   if (options_.use_reference) request.reference = reference_;
-  // All later times are scaled by the reference's: it is timed longer than any of them.
+  // All later times are scaled by the reference's, so it is timed longer than any of them.
   if (options_.use_reference && !reference_) request.sampling.min_total_us *= kReferenceCare;
   Outcome outcome = worker_.trial(request, std::min(limit_s, end_s));
   if (auto* failure = std::get_if<Failure>(&outcome)) {
@@ -311,7 +311,7 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   return outcome;
 }
 
-/// As many as there are slots for; with overlap the compiler begins at once.
+/// Takes as many sources as there are slots. With overlap the compiler begins at once.
 void LocalMeasurer::take_more(Given& given, const NextSource& next) {
   while (given.more && given.sources.size() < static_cast<std::size_t>(slots())) {
     std::optional<Source> source = next();
@@ -381,9 +381,10 @@ void LocalMeasurer::prepare_baselines(std::map<std::string, LibrarySearch> searc
   start_early_ = !backend_of(options_.limits.target).on_host;
 }
 
-/// Called while nothing runs on the device. Beside each other: most of it is opening the device and loading
-/// the library, 1.2 s a process on an H200 with 16 cores. One that times its ways has the device to itself,
-/// and without a supervisor a process ends with the thread that started it.
+/// Starts the libraries. Called while nothing runs on the device. They start at the same time: most of it is
+/// opening the device and loading the library, 1.2 s per process on an H200 with 16 cores. A library that
+/// times its algorithms has the device to itself. Without a supervisor a process ends with the thread that
+/// started it.
 void LocalMeasurer::start_baselines() {
   if (!std::exchange(start_early_, false)) return;
   const Stopwatch stopwatch(spent_.run_s);
@@ -444,7 +445,7 @@ LocalMeasurer::Baselined LocalMeasurer::start_baseline(const std::string& name, 
       require(*baseline, problem_, options_.settings);
       one.worker->prepare(request);
     } catch (const Error& error) {
-      // A missing library or an unsuitable problem: no variant will fare better.
+      // A library is missing or the problem is not suitable: no other variant will work.
       one.participant.missing = error.what();
       one.participant.worker = nullptr;
       one.worker.reset();
@@ -466,10 +467,11 @@ double LocalMeasurer::library_s() const {
   return kLibraryStartS + 2 * worker_.prepared().inputs_s;
 }
 
-/// Inputs are made and stored as the device has them, with sums over them, which takes as long again; what is
-/// expected of them is read, or made and stored with the place of each element, three times as many bytes.
+/// Estimates the costs of putting inputs in place. Inputs are made and stored as the device has them, and
+/// summed, which takes as long again. Expected values are read, or made and stored with the index of each
+/// element: three times as many bytes.
 SwapCosts LocalMeasurer::estimated_swaps() const {
-  constexpr double kCareful = 1.3;  // than what prepare() took
+  constexpr double kCareful = 1.3;  // factor on the times of prepare()
   const Done& took = worker_.prepared();
   const double share = std::min(1.0, kOtherFlops / std::max(1.0, problem_.flops));
   const double placed_s = kCareful * 2 * took.inputs_s;
@@ -479,7 +481,7 @@ SwapCosts LocalMeasurer::estimated_swaps() const {
 
 SwapCosts LocalMeasurer::swaps() const {
   SwapCosts costs = estimated_swaps();
-  // If the way there took longer than was thought, so does the way back.
+  // If the first swap took longer than estimated, so does the swap back.
   if (const double other_s = swapped_.other_s; other_s > 0) {
     costs.prepared_s =
         costs.other_s > 0 ? costs.prepared_s * std::max(1.0, other_s / costs.other_s) : other_s;
@@ -522,7 +524,7 @@ std::optional<Failure> LocalMeasurer::prove(std::size_t source, Inputs inputs, d
   const int calls = other ? kMostOtherProofs : kProvenCalls - kMostOtherProofs;
   const ProveRequest request = {loads_[source].slot, calls, kLeastProofs, seconds, !other};
   std::optional<Failure> failure = disproof(source, problem, request);
-  // A crash may be the work of another one that has run in the process before: once more in a new one.
+  // An earlier source in the process may have caused the crash: try once more in a new process.
   return failure && failure->kind == FailureKind::kCrash ? disproof(source, problem, request)
                                                          : std::move(failure);
 }
@@ -532,7 +534,7 @@ void LocalMeasurer::end_contest() {
   contest_files_.clear();
   loads_.clear();
   loaded_.clear();
-  inputs_path_ = prepared_.problem_path;  // whoever is asked next puts them back
+  inputs_path_ = prepared_.problem_path;  // the next request puts them back
 }
 
 std::vector<Participant> LocalMeasurer::our_participants(std::span<const Source> ours, std::size_t sources,
@@ -601,7 +603,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   }
   std::vector<Participant> participants = our_participants(ours, sources.size(), challengers, compiled);
   for (std::size_t i = 0; i < sources.size(); ++i) loads_.push_back(participants[i].load);
-  // Before the libraries, whose start may take longer than was thought.
+  // Loaded before the libraries, whose start may take longer than estimated.
   options.most_s = seconds_left(end);
   load(participants, options);
   std::vector<std::unique_ptr<Worker>> workers;

@@ -1,4 +1,4 @@
-// The Measurer of this machine: compiles here, runs candidates in worker processes.
+// The Measurer of this machine: it compiles here and runs candidates in worker processes.
 #pragma once
 
 #include <deque>
@@ -22,45 +22,46 @@ namespace lehr {
 
 struct LocalOptions {
   WorkerOptions worker;
-  /// Of the device that candidates run on: its target says how.
+  /// Limits of the device that candidates run on. Their target decides how.
   Limits limits;
   RunSettings settings;
-  /// Half a window more for who needs it: 15 samples of 1 ms leave 1.5 % on a calm shared machine.
+  /// Half a window more for candidates that need it: 15 samples of 1 ms leave an error of 1.5 % on a calm
+  /// shared machine.
   SampleRequest sampling = {.tolerance = 0.01};
-  /// A first call this much slower than the best time so far gets few samples; 0: never.
+  /// A candidate whose first call is slower than the best time by this factor gets few samples; 0: never.
   double hopeless_factor = 4;
-  /// A candidate surely slower than this times the best need not be timed tightly; 0: every one is.
+  /// A candidate that is surely slower than the best time by this factor is not timed tightly; 0: all are.
   double contender_factor = 1.1;
-  /// Correct times by the reference kernel.
+  /// Whether times are corrected by the reference kernel.
   bool use_reference = true;
-  /// One candidate's loading, check and timing, in the time that kCallsOfATrial calls of the fastest so far
-  /// take and this on top; then its process is killed.
+  /// Seconds for a candidate's loading, check and timing, in addition to the time of kCallsOfATrial calls of
+  /// the fastest so far. Then its process is killed.
   double run_timeout_s = 10;
-  /// So many are compiled at once.
+  /// Number of sources that are compiled at once.
   int compile_jobs = 1;
-  /// The next ones are compiled while one is timed; else so many as are compiled at once are timed one by one
-  /// while nothing is. On a GPU that is right: the host only has to queue graphs in time, and a core should
-  /// be left to it. On a CPU the compiler takes what is timed: not only a core, but cache, memory bandwidth
-  /// and clock. Only where threads and compile jobs leave a core free is that no more than the noise (beside
-  /// four compilers on two cores single trials came out twice too fast or too slow, 2026-11-21), so it is off
-  /// unless the caller knows.
+  /// Whether the next sources are compiled while one is timed. If not, a batch is compiled, then its
+  /// candidates are timed one by one while nothing is compiled. On a GPU overlapping is right: the host only
+  /// has to queue graphs in time, and one core is left for that. On a CPU the compiler takes from the timed
+  /// candidate: not only a core, but cache, memory bandwidth and clock. Only if threads and compile jobs
+  /// leave a core free is the effect within the noise (beside four compilers on two cores single trials came
+  /// out twice too fast or too slow, 2026-11-21), so it is off unless the caller knows.
   bool overlap = false;
-  /// So many of the fastest need no second compilation in a contest.
+  /// Number of the fastest candidates that a contest need not compile again.
   std::size_t kept_binaries = 24;
-  /// For the problem's file; "" as in TempDir.
+  /// Folder for the problem's file; "": as TempDir chooses.
   std::string temp_base;
 };
 
-/// Calls of the fastest candidate in three disturbed windows and one that confirms it, each with a check; a
-/// candidate that is four times as slow still makes those of a check and of the fewest samples.
+/// Calls of the fastest candidate in three disturbed windows and one that confirms it, each with a check. In
+/// the same time a candidate that is four times as slow makes the calls of a check and of the fewest samples.
 inline constexpr int kCallsOfATrial = 50;
 
-/// A candidate has three deadlines: its compilation (HostCompilerOptions, WorkerCompilerOptions), the wait
-/// for a worker that is ready (WorkerOptions; passing it is the environment's fault), and its run. Binaries
-/// are deleted as soon as they are timed, except for the fastest ones and the reference kernel's.
+/// A candidate has three deadlines: for its compilation (HostCompilerOptions, WorkerCompilerOptions), for
+/// waiting for a ready worker (WorkerOptions; exceeding it is the environment's fault), and for its run.
+/// Binaries are deleted as soon as they are timed, except for the fastest ones and the reference kernel's.
 class LocalMeasurer : public Measurer {
  public:
-  /// `compiler` must outlive this object. Starts nothing yet.
+  /// `compiler` must outlive this object. Nothing is started yet.
   LocalMeasurer(Compiler& compiler, LocalOptions options);
   ~LocalMeasurer() override;
 
@@ -71,7 +72,7 @@ class LocalMeasurer : public Measurer {
   using Measurer::measure;
   std::size_t measure(const NextSource& next, const std::function<void(std::size_t, const Outcome&)>& done,
                       TimeLeft left = {}) override;
-  /// LocalOptions::compile_jobs; with overlap one more, which is timed.
+  /// Returns LocalOptions::compile_jobs; with overlap one more, which is timed.
   int slots() const override { return options_.compile_jobs + (options_.overlap ? 1 : 0); }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, ContestTime time) override;
@@ -83,87 +84,88 @@ class LocalMeasurer : public Measurer {
   std::string checked_by() const override { return worker_.checked_by(); }
 
  private:
-  /// What next() has given of what measure() has to do.
+  /// The sources of a measure() call that next() has given.
   struct Given;
   void take_more(Given& given, const NextSource& next);
   void begin_compiling(const Source& source, Deadline end);
   Compiled finish_compiling();
   void drop_compiling();
-  /// Until `end` at most (Compiler::compile()).
+  /// Compiles until `end` at most (Compiler::compile()).
   std::vector<Compiled> compile(std::span<const Source> sources, Deadline end);
   std::vector<Compiled> compile_unless_kept(std::span<const Source> sources, Deadline end);
-  /// A binary of hold() for somebody who will delete it.
+  /// Returns a copy of a binary of hold(), for a caller that deletes it.
   Binary copy_of(const Binary& held);
   void drop_reference();
-  /// One more window of it.
+  /// Adds one more window of the reference kernel.
   void reference_took(double us);
   Outcome run(const Source& source, const Binary& binary, Deadline wanted, Deadline end);
   Outcome failed(const Binary& binary, Failure failure);
-  /// One attempt of prove().
+  /// Runs one attempt of prove().
   std::optional<Failure> disproof(std::size_t source, const std::string& problem,
                                   const ProveRequest& request);
   /// Deletes what the last contest has compiled.
   void end_contest();
-  /// The sources of the device's own check that are to be compiled before the worker is prepared; empty:
+  /// Returns the sources of the device's check that must be compiled before the worker is prepared; empty:
   /// none.
   std::vector<Source> check_sources() const;
-  /// Gives the worker the problem, and what came of check_sources().
+  /// Gives the worker the problem, and the compiled check_sources().
   void prepare_worker(std::vector<Compiled> checks);
-  /// The same where measure() was not called.
+  /// Does the same if measure() was not called.
   void prepare_worker();
-  /// A baseline that is ready, or says why it is not.
+  /// A baseline that is ready, or the reason why it is not.
   struct Baselined {
     Participant participant;
     std::unique_ptr<Worker> worker;
   };
   /// Estimates the seconds until a new process has loaded a library and has the problem.
   double library_s() const;
-  /// Estimates the seconds of putting inputs in place from what prepare() took.
+  /// Estimates the seconds for putting inputs in place from the times of prepare().
   SwapCosts estimated_swaps() const;
-  /// Of its variants those that there is time for are tried, one at least.
+  /// Starts a baseline. Tries the variants that there is time for, at least one.
   Baselined start_baseline(const std::string& name, const ContestOptions& options, Deadline end);
   void start_baselines();
   ContestOptions contest_options() const;
-  /// Our sides of a contest.
+  /// Returns our participants of a contest.
   std::vector<Participant> our_participants(std::span<const Source> ours, std::size_t sources,
                                             std::span<const Challenger> challengers,
                                             const std::vector<Compiled>& compiled);
-  /// Starts the libraries, those that fit before `end`.
+  /// Starts the libraries that fit before `end`.
   void add_baselines(std::vector<Participant>& participants, std::span<const std::string> names,
                      std::vector<std::unique_ptr<Worker>>& workers, ContestOptions options, Deadline end);
 
-  /// Seconds until a candidate's process is killed: LocalOptions::run_timeout_s and kCallsOfATrial calls.
+  /// Returns the seconds until a candidate's process is killed: LocalOptions::run_timeout_s and
+  /// kCallsOfATrial calls.
   double run_limit_s() const;
 
   LocalOptions options_;
   Compiler& compiler_;
-  CompileAhead ahead_;                ///< not used without LocalOptions::overlap
-  std::deque<Source> ahead_sources_;  ///< it compiles those that are not held
+  CompileAhead ahead_;                ///< only used with LocalOptions::overlap
+  std::deque<Source> ahead_sources_;  ///< the sources that it has; it compiles those that are not held
   TempDir directory_;
   Worker worker_;
   PrepareRequest prepared_;               ///< its path is empty before prepare()
-  std::string other_path_;                ///< of the problem to prove on; empty: none
+  std::string other_path_;                ///< of the problem to prove on; empty: no such problem
   std::optional<PlainSource> plain_;      ///< nullopt: the host checks
   bool worker_prepared_ = false;          ///< since prepare()
   std::vector<std::string> check_paths_;  ///< files of the device's check
-  Problem problem_;                       ///< as it was asked for: without values
+  Problem problem_;                       ///< without values
   int problems_ = 0;
   KeptBinaries kept_;
-  KeptBinaries held_ = KeptBinaries(0);            ///< by hold(), all of them pinned
-  int copies_ = 0;                                 ///< of held ones
+  KeptBinaries held_ = KeptBinaries(0);            ///< by hold(), all pinned
+  int copies_ = 0;                                 ///< number of copies of held ones
   std::map<std::string, LibrarySearch> searches_;  ///< of baselines, by name
-  bool start_early_ = false;                       ///< they are to be started beside the next compilation
-  std::map<std::string, Baselined> started_;       ///< those that were, until a contest
-  std::optional<ReferenceKernel> reference_;       ///< its file is kept_'s
-  std::vector<double> reference_windows_us_;       ///< of reference_
-  bool replaced_ = false;                          ///< it is not the first one since prepare()
+  bool start_early_ = false;  ///< whether baselines are to be started during the next compilation
+  std::map<std::string, Baselined> started_;  ///< those that were started, until a contest
+  std::optional<ReferenceKernel> reference_;  ///< its file is kept_'s
+  std::vector<double> reference_windows_us_;  ///< of reference_
+  bool replaced_ = false;                     ///< whether reference_ is not the first one since prepare()
   /// The last contest's sources, until something else is measured.
   std::vector<LoadRequest> loads_;
   std::vector<int> loaded_;                 ///< Participant::loaded of each of them
-  std::vector<std::string> contest_files_;  ///< compiled for it alone
-  std::string inputs_path_;                 ///< of the inputs that are in place, by what the worker was told
-  SwapCosts swapped_;                       ///< what it took last; 0: it was not done
-  int deaths_ = 0;                          ///< worker processes lost in a row
+  std::vector<std::string> contest_files_;  ///< files that were only compiled for it
+  std::string inputs_path_;                 ///< of the inputs that are in place, by the worker's last request
+  SwapCosts swapped_;                       ///< costs of the last swaps; 0: never done
+  int deaths_ = 0;                          ///< number of worker processes lost in a row
   double best_us_ = 0;                      ///< 0: nothing timed since prepare()
   Spent spent_;
 };

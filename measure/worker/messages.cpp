@@ -1,4 +1,4 @@
-// A message is a JSON object: the members under their names, and "kind", which tells the alternatives apart.
+// A message is a JSON object with the members under their names, and "kind", which names the alternative.
 #include "measure/worker/messages.h"
 
 #include <array>
@@ -64,7 +64,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Repetition, elements, different, first)
 
 namespace {
 
-/// What "kind" says of each alternative, in order.
+/// The values of "kind", in the order of the alternatives.
 template <typename Message>
 constexpr std::array<std::string_view, std::variant_size_v<Message>> kKinds;
 template <>
@@ -80,7 +80,7 @@ template <typename Message>
 std::string text_of(const Message& message) {
   json j = std::visit([](const auto& alternative) { return json(alternative); }, message);
   j["kind"] = kKinds<Message>[message.index()];
-  // Device and loader texts may hold any bytes; JSON wants UTF-8.
+  // Texts of devices and loaders may contain any bytes; JSON needs UTF-8.
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// What parent and worker say to each other, as values; the JSON is in messages.cpp.
+// Messages between parent and worker, as values; messages.cpp has the JSON.
 #pragma once
 
 #include <optional>
@@ -13,102 +13,103 @@
 
 namespace lehr {
 
-/// Goes up with every change of what is below, but for Hello, which stays.
+/// Changes with every change of the messages below, except Hello, which never changes.
 inline constexpr int kProtocolVersion = 13;
 
-/// Choose a runner by name and give it the problem; without a path only open it. Answered by Done, with
-/// Runner::checked_by().
+/// Chooses a runner by name and gives it the problem; without a path it only opens the runner. Answered by
+/// Done, with Runner::checked_by().
 struct PrepareRequest {
   std::string runner;
   std::string problem_path;  ///< measure/core/problem_file.h
   RunSettings settings;
   friend bool operator==(const PrepareRequest&, const PrepareRequest&) = default;
 };
-/// The kernel that times of a session are related to.
+/// The kernel that a session's times are compared with.
 struct ReferenceKernel {
   Candidate candidate;
   double session_us = 0;  ///< its usual time in this session (Measurer::reference_us)
   friend bool operator==(const ReferenceKernel&, const ReferenceKernel&) = default;
 };
-/// Load, check, time and unload one candidate. Answered by Timing or Fault.
+/// Loads, checks, times and unloads one candidate. Answered by Timing or Fault.
 struct TrialRequest {
   Candidate candidate;
   SampleRequest sampling;
   std::optional<ReferenceKernel> reference;
-  double best_us = 0;           ///< a time below this one needs a second window that says so; 0: none does
+  double best_us = 0;           ///< a time below it must be confirmed by a second window; 0: none
   double wanted_s = kNoLimitS;  ///< TimeLeft::wanted_s
   friend bool operator==(const TrialRequest&, const TrialRequest&) = default;
 };
-/// Load and check into a slot, and leave it there. Answered by Done or Fault.
+/// Loads and checks a candidate, and keeps it in a slot. Answered by Done or Fault.
 struct LoadRequest {
   int slot = 0;
   Candidate candidate;
   friend bool operator==(const LoadRequest&, const LoadRequest&) = default;
 };
-/// Sample what a slot holds. Answered by Samples or Fault.
+/// Samples the kernel in a slot. Answered by Samples or Fault.
 struct TimeRequest {
   int slot = 0;
   SampleRequest sampling;
   friend bool operator==(const TimeRequest&, const TimeRequest&) = default;
 };
-/// Load one candidate, check it twice, and compare the two outputs. Answered by Repetition or Fault.
+/// Loads one candidate, checks it twice, and compares the two outputs. Answered by Repetition or Fault.
 struct RepeatRequest {
   Candidate candidate;
   friend bool operator==(const RepeatRequest&, const RepeatRequest&) = default;
 };
-/// Put the inputs of a problem with the prepared one's tensors in their places. Answered by Done.
+/// Puts the inputs of a problem with the prepared one's tensors in place. Answered by Done.
 struct InputsRequest {
   std::string problem_path;
   friend bool operator==(const InputsRequest&, const InputsRequest&) = default;
 };
-/// Check what a slot holds again and again within the loaded image, on the inputs that are in place. Answered
+/// Checks the kernel in a slot repeatedly within the loaded image, on the inputs that are in place. Answered
 /// by Done or Fault.
 struct ProveRequest {
   int slot = 0;
   int calls = 0;
-  int least_calls = 0;   ///< however long they take
-  double seconds = 0;    ///< fewer than `calls` where they take longer
-  bool by_host = false;  ///< then Runner::check_by_host(), too
+  int least_calls = 0;   ///< these are made however long they take
+  double seconds = 0;    ///< fewer than `calls` are made if they take longer
+  bool by_host = false;  ///< whether to call Runner::check_by_host(), too
   friend bool operator==(const ProveRequest&, const ProveRequest&) = default;
 };
 using Request = std::variant<PrepareRequest, TrialRequest, LoadRequest, TimeRequest, RepeatRequest,
                              InputsRequest, ProveRequest>;
 
-/// Become a compile worker: load the target's compiler (Backend::worker_compiler). Answered by Identity.
+/// Makes the process a compile worker: loads the target's compiler (Backend::worker_compiler). Answered by
+/// Identity.
 struct CompilerRequest {
   std::string target;  ///< its name
   WorkerCompilerOptions options;
-  std::int64_t memory_bytes = 0;  ///< limit on the worker's private memory (measure/system/memory_limit.h)
+  std::int64_t memory_bytes = 0;  ///< limit of the worker's private memory (measure/system/memory_limit.h)
   friend bool operator==(const CompilerRequest&, const CompilerRequest&) = default;
 };
-/// Compile one source. Answered by Binary or Fault.
+/// Compiles one source. Answered by Binary or Fault.
 struct CompileRequest {
   std::string entry;
   std::string text;
   std::int64_t shared_bytes = 0;  ///< dynamic, as in Source::launch
-  std::string path;               ///< where the binary goes
+  std::string path;               ///< of the binary
   friend bool operator==(const CompileRequest&, const CompileRequest&) = default;
 };
-/// What a compile worker is asked; the kind of the first request decides what a worker is.
+/// A request to a compile worker. The kind of the first request decides what a worker becomes.
 using CompileWork = std::variant<CompilerRequest, CompileRequest>;
 
-/// The worker's first message: both sides have to come from one build.
+/// The worker's first message: both sides must come from one build.
 struct Hello {
   int version = 0;   ///< its kProtocolVersion
   std::string lehr;  ///< its kVersion
 };
 struct Done {
-  std::string note = {};                                 ///< Checked::note of what was loaded, or who checks
+  std::string note = {};  ///< Checked::note of the loaded kernel, or who checks
   std::optional<LibraryFinding> finding = std::nullopt;  ///< Runner::finding()
   /// Seconds of prepare(): Problem::inputs_s, Problem::expected_s, and storing the problem in its file.
   double inputs_s = 0, expected_s = 0, stored_s = 0;
   double overhead_us = 0;  ///< Checked::overhead_us
 };
-/// The compile worker is ready.
+/// Reports that the compile worker is ready.
 struct Identity {
   std::string text;  ///< Compiler::identity()
 };
-/// An Error thrown in the worker: rethrown in the parent.
+/// An Error thrown in the worker, which is thrown again in the parent.
 struct Thrown {
   ErrorKind error = ErrorKind::kEnvironment;
   std::string text;
@@ -118,7 +119,7 @@ using Reply = std::variant<Hello, Done, Timing, Samples, Fault, Thrown, Identity
 std::string to_text(const Request& request);
 std::string to_text(const CompileWork& work);
 std::string to_text(const Reply& reply);
-/// nullopt for what is not a well-formed message: a candidate may have written on the wrong descriptor.
+/// Return nullopt if the message is not well-formed: a candidate may have written to the wrong descriptor.
 std::optional<Request> parse_request(const std::string& text);
 std::optional<CompileWork> parse_compile_work(const std::string& text);
 std::optional<Reply> parse_reply(const std::string& text);

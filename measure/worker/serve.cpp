@@ -1,4 +1,4 @@
-// One trial, and the loop of requests.
+// Runs one trial, and the loop of requests.
 #include "measure/worker/serve.h"
 
 #include <sys/resource.h>
@@ -18,15 +18,16 @@
 namespace lehr {
 namespace {
 
-/// The reference kernel is timed for about this long before and after each candidate.
+/// Sampling of the reference kernel before and after each candidate.
 constexpr SampleRequest kReferenceSampling = {500, 4, 5000, 20000, 1, 0};
 /// A slower reference would cost more than it corrects: a few calls of it are noisier than the drift.
 constexpr double kSlowestReferenceUs = 5000;
-/// The window after one candidate also serves as the one before the next when it is this fresh.
+/// Seconds. The window after one candidate also serves as the window before the next if it is at most this
+/// old.
 constexpr double kReferenceFreshS = 0.03;
 
-/// A window is disturbed when the reference before and after it differ by more than this, or the candidate
-/// got less of its CPUs than that (such a window says nothing of two per cent).
+/// A window is disturbed if the reference before and after it differ by more than kSteady, or if the
+/// candidate got less than kLeastShare of its CPUs (such a window cannot resolve two per cent).
 constexpr double kSteady = 0.05;
 constexpr double kLeastShare = 0.9;
 
@@ -38,7 +39,7 @@ bool passed(Deadline deadline) {
   return seconds_left(deadline) <= 0;
 }
 
-/// Elements of several outputs count through.
+/// Compares outputs. Elements are counted through all of them.
 Repetition compare(const std::vector<RunOutput>& a, const std::vector<RunOutput>& b) {
   Repetition result;
   for (std::size_t output = 0; output < a.size(); ++output) {
@@ -59,7 +60,8 @@ ResourceLimits current_limits() {
   return limits;
 }
 
-/// Later candidates, and this program, would fail in such a process for no fault of theirs.
+/// Returns a fault if a limit was lowered: later candidates, and this program, would fail in the process
+/// without any fault of theirs.
 std::optional<Fault> lowered(const ResourceLimits& before) {
   const ResourceLimits now = current_limits();
   for (std::size_t i = 0; i < now.size(); ++i)
@@ -96,7 +98,8 @@ Reply Server::answer(const PrepareRequest& request) {
               .stored_s = stored_s_};
 }
 
-/// Made, and kept for those who ask next, where the runner does not leave that to its device.
+/// Returns the problem at this path. Makes its values, and keeps it for the next requests, unless the runner
+/// leaves that to its device.
 Problem Server::problem_at(const std::string& path) {
   const auto threads = static_cast<int>(allowed_cpus().size());
   Problem problem = read_problem(path, kinds_, threads);
@@ -226,7 +229,7 @@ std::variant<Server::Window, Fault> Server::window(const TrialRequest& request, 
   result.time_us = estimate(result.samples.us);
   const double share = result.samples.cpu_share;
   double moved = 0;
-  double slowed = std::min(1.0, share);  // calm time / this time, at the least
+  double slowed = std::min(1.0, share);  // calm time / this time, at least
   // A candidate that is four times too slow needs no correction by percents.
   if (before && !result.samples.hopeless && !passed(wanted)) {
     fresh_at_.reset();

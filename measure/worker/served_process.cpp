@@ -12,7 +12,7 @@
 namespace lehr {
 namespace {
 
-/// The descriptor of `--fd N`.
+/// Parses `--fd N`.
 int descriptor(int argc, char** argv) {
   const std::optional<std::int64_t> fd =
       argc == 4 && std::string_view(argv[2]) == "--fd" ? parse_int(argv[3]) : std::nullopt;

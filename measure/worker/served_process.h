@@ -1,4 +1,4 @@
-// What `lehr` does in processes that it starts of itself.
+// Runs the hidden subcommands of `lehr` in processes that it starts.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,9 @@
 
 namespace lehr {
 
-/// Call it first in the main() of ToolPaths::program. Where the arguments name a hidden subcommand
-/// (`supervisor`, `worker`, `engine`) it does that to its end and returns the exit code; nullopt: they do
-/// not. A worker knows problems of these kinds. Throws Error(kUser) where somebody else than Lehr has written
-/// them.
+/// Runs a hidden subcommand (`supervisor`, `worker`, `engine`) if the arguments name one, and returns its
+/// exit code; else returns nullopt. Call it first in the main() of ToolPaths::program. A worker knows
+/// problems of these kinds. Throws Error(kUser) if somebody else than Lehr has written the arguments.
 std::optional<int> served_process(int argc, char** argv, std::span<const ProblemKind> kinds);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Whole messages over a stream, with deadlines and EINTR handled.
+// Sends and receives whole messages over a stream, with deadlines and EINTR handled.
 #include "measure/worker/wire.h"
 
 #include <poll.h>
@@ -39,7 +39,7 @@ std::uint64_t number_of(const unsigned char* bytes, int count) {
   return number;
 }
 
-/// nullopt: as soon as there is something.
+/// Waits; returns nullopt as soon as there is something to read.
 using Wait = std::function<std::optional<Received>(int fd)>;
 
 Received receive_all(int fd, const Wait& wait, char* bytes, std::size_t count) {

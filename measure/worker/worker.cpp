@@ -1,4 +1,4 @@
-// Replacement and the words for each kind of death.
+// Replaces workers, and describes each kind of death.
 #include "measure/worker/worker.h"
 
 #include <signal.h>
@@ -20,8 +20,7 @@ Failure failure_of(const Death& death, double timeout_s) {
     return failure;
   }
   if (death.given_up) return {FailureKind::kInterrupted, "the session was ended while it ran", {}};
-  // Nobody but the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are told apart
-  // above).
+  // Only the kernel's out-of-memory killer sends SIGKILL to a worker (our own kills are handled above).
   const bool memory = !death.garbage && WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL;
   failure.kind = memory ? FailureKind::kOutOfMemory : FailureKind::kCrash;
   failure.text =
@@ -82,7 +81,7 @@ void Worker::prepare(const PrepareRequest& request) {
 }
 
 std::variant<Reply, Failure> Worker::ask(const Request& request, double timeout_s) {
-  // What a slot holds is lost with the process.
+  // The content of a slot is lost with the process.
   const bool loads =
       !std::holds_alternative<TimeRequest>(request) && !std::holds_alternative<ProveRequest>(request);
   for (bool again = false;; again = true) {
@@ -128,7 +127,7 @@ std::variant<Reply, Failure> Worker::ask_undamaged(const Request& request, doubl
 Outcome Worker::trial(const TrialRequest& request, double timeout_s) {
   std::variant<Reply, Failure> answer = ask(request, timeout_s);
   if (damaged_) {
-    // The only other one in this process may be the reference kernel: without it.
+    // The only other one in this process may be the reference kernel: try without it.
     TrialRequest alone = request;
     alone.reference.reset();
     answer = ask(alone, timeout_s);

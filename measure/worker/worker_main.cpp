@@ -1,4 +1,4 @@
-// Process set-up, greeting, and the choice of a runner or the compiler.
+// Sets the process up, greets, and chooses a runner or the compiler.
 #include "measure/worker/worker_main.h"
 
 #include <fcntl.h>
@@ -21,19 +21,19 @@
 namespace lehr {
 namespace {
 
-/// A copy of `fd` that candidates are unlikely to hit and that their own children do not inherit.
+/// Returns a copy of `fd` that candidates are unlikely to hit and that their own children do not inherit.
 int hidden(int fd) {
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
   return high >= 0 ? high : fd;
 }
 
-/// A candidate's crash is seen by the parent as the signal that it was: handlers that a run time library (a
-/// sanitizer) has installed would turn it into an exit.
+/// Restores the default signal handlers, so that the parent sees a candidate's crash as the signal that it
+/// was. Handlers of a run time library (a sanitizer) would turn it into an exit.
 void die_of_faults() {
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) signal(fault, SIG_DFL);
 }
 
-/// nullptr where there is none of this name.
+/// Returns the runner; nullptr if no runner has this name.
 std::unique_ptr<Runner> make_runner(const std::string& name) {
   if (const std::optional<Target> target = target_named(name)) return backend_of(*target).make_runner();
   const Baseline* baseline = find_baseline(name).baseline;

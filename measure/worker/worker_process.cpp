@@ -63,7 +63,7 @@ std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_gi
     case Received::kGarbage:
       return die({.garbage = true});
     case Received::kClosed:
-      // The socket closes while the process is still dying: its own end must be seen, not our kill.
+      // The socket closes while the process is still dying: wait for its own end before killing it.
       while (milliseconds_left(deadline) > 0) {
         if (has_ended(child_)) return die({});
         usleep(200);

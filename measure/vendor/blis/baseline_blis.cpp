@@ -1,5 +1,5 @@
-// BLIS's cblas_sgemm, found at run time. Its number of threads is set through its own API, the same in
-// versions 0.9 to 1.1.
+// BLIS's cblas_sgemm, loaded at run time. Its number of threads is set through its own API, which is the same
+// in versions 0.9 to 1.1.
 #include "measure/vendor/blis/baseline_blis.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ struct Functions : LibraryFunctions {
   Function<void(std::int64_t)> set_threads{this, "bli_thread_set_num_threads"};
 };
 
-/// Throws Error(kEnvironment) when there is none, or one that lacks a function.
+/// Loads the library. Throws Error(kEnvironment) if it is missing, or it lacks a function.
 SharedLibrary open_library(Functions& functions) {
   const std::vector<std::string> names = {"libblis.so.4", "libblis.so"};
   SharedLibrary library = load_library(names);
@@ -25,7 +25,8 @@ SharedLibrary open_library(Functions& functions) {
   return library;
 }
 
-/// "BLIS 0.9.0 with kernels for zen3": by the CPU's model, generic ones where it knows none.
+/// Returns "BLIS 0.9.0 with kernels for zen3". The kernels follow the CPU's model; a model that it does not
+/// know gets generic ones.
 std::string text_of(const Functions& functions) {
   return fmt::format("BLIS {} with kernels for {}", functions.version(),
                      functions.name_of_arch(functions.arch()));

@@ -1,4 +1,4 @@
-// A bundle's kernels for CUDA, called as a product calls them, with the tensors and the clock of our own.
+// Calls a bundle's CUDA kernels as a product calls them, with our own tensors and clock.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@ namespace lehr::bundle {
 
 class CudaBundleRunner : public VendorRunner {
  public:
-  /// `libraries`: others than these are for tests; the bundle itself loads the system's driver.
+  /// Other `libraries` are for tests; the bundle itself loads the system's driver.
   explicit CudaBundleRunner(CudaLibraries libraries = {}) : harness_(std::move(libraries)) {}
 
-  /// Throws Error(kEnvironment) when the driver is missing, or the bundle does not serve the problem here.
+  /// Throws Error(kEnvironment) if the driver is missing, or the bundle does not serve the problem here.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::string checked_by() const override { return harness_.checked_by(); }
-  /// Twice: also with the tensor maps, and with what lies in the workspaces, that the first call has left.
+  /// Checks two calls: the second one uses the tensor maps and workspaces that the first has left.
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
@@ -25,7 +25,7 @@ class CudaBundleRunner : public VendorRunner {
 
   CudaHarness harness_;
   std::optional<ExportedLibrary> library_;
-  ExportedLibrary::Answer answer_;  ///< ends before the harness's context, which it is for
+  ExportedLibrary::Answer answer_;  ///< destroyed before the harness's context, which it uses
 };
 
 }  // namespace lehr::bundle

@@ -1,4 +1,4 @@
-// A library that `lehr export --out DIR` has written, loaded as a product loads it.
+// Loads a library that `lehr export --out DIR` has written, as a product loads it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// The functions that every library has (runtime/kernels.h), behind its own name.
+/// The functions that every library has (runtime/kernels.h), after its own name.
 struct ExportedFunctions : LibraryFunctions {
   Function<decltype(kernels_format)> format{this, "_format"};
   Function<decltype(kernels_interface)> interface{this, "_interface"};
@@ -28,7 +28,7 @@ struct ExportedFunctions : LibraryFunctions {
   Function<decltype(kernels_pack)> pack{this, "_pack"};
 };
 
-/// Options of a context that is asked and runs nothing: no threads are started for it.
+/// Returns options of a context that is only queried and runs nothing: no threads are started for it.
 kernels_options on_processor(std::uint32_t threads);
 
 struct ContextEnd {
@@ -36,12 +36,12 @@ struct ContextEnd {
   void operator()(kernels_context* context) const { destroy(context); }
 };
 
-/// A library, which stays loaded as long as the process.
+/// A library. It stays loaded as long as the process lives.
 class ExportedLibrary {
  public:
   using Context = std::unique_ptr<kernels_context, ContextEnd>;
-  /// The answer for a workload: the context, its function, the rows that a call says (0: their number is
-  /// fixed) and the kernels behind it.
+  /// The answer for a workload: the context, its function, the number of rows of a call (0: it is fixed) and
+  /// the kernels behind it.
   struct Answer {
     Context context;
     const kernels_function* function = nullptr;
@@ -49,20 +49,20 @@ class ExportedLibrary {
     kernels_row row = {};
   };
 
-  /// `path`: the folder, with one lib*.so in it, or that file. Throws Error(kUser) for what `lehr export`
-  /// has not written, or another version of it, Error(kEnvironment) for what cannot be loaded.
+  /// `path` is the folder, with one lib*.so in it, or that file. Throws Error(kUser) if `lehr export` has not
+  /// written it, or another version has; Error(kEnvironment) if it cannot be loaded.
   explicit ExportedLibrary(const std::string& path);
 
   const std::string& file() const { return file_; }
-  /// "kernels" of libkernels.so: what its functions' names begin with.
+  /// Returns "kernels" for libkernels.so: the prefix of its functions' names.
   const std::string& name() const { return name_; }
   const ExportedFunctions& functions() const { return functions_; }
-  /// Makes a context; nullptr with a sentence in `why_not`.
+  /// Makes a context; nullptr with a sentence in `why_not` if that fails.
   Context context(const kernels_options& options, std::string& why_not) const;
-  /// Returns what a context with these options answers. Throws Error(kEnvironment) where there is no such
-  /// context, Error(kNotFound) where it has no kernel for the workload.
+  /// Returns a context's answer with these options. Throws Error(kEnvironment) if there is no such context,
+  /// Error(kNotFound) if it has no kernel for the workload.
   Answer answer(const Workload& workload, const kernels_options& options) const;
-  /// Throws Error(kEnvironment) with the context's sentence where `status` is not KERNELS_OK.
+  /// Throws Error(kEnvironment) with the context's sentence if `status` is not KERNELS_OK.
   void expect(kernels_status status, const Context& context) const;
 
  private:

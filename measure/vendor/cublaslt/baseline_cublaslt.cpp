@@ -1,4 +1,4 @@
-// The choice among the library's algorithms, and the calls.
+// Chooses among the library's algorithms, and calls them.
 #include "measure/vendor/cublaslt/baseline_cublaslt.h"
 
 #include <algorithm>
@@ -11,15 +11,16 @@
 namespace lehr::cublaslt {
 namespace {
 
-/// PyTorch's default on Hopper and the size that cuBLAS's manual recommends there (cublasSetWorkspace;
+/// PyTorch's default on Hopper, and the size that cuBLAS's manual recommends there (cublasSetWorkspace;
 /// PyTorch's issue 120925).
 constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kLargeWorkspaceBytes = std::int64_t{256} << 20;
-/// Asked of the heuristic for each order of the operands. It seldom has more than some tens of them.
+/// Number of algorithms requested from the heuristic for each order of the operands. It seldom has more than
+/// some tens.
 constexpr int kMostAlgorithms = 100;
 
-/// Variables that change what the library computes (cuBLAS 13.0 manual, "TF32" and "Floating Point
-/// Emulation"): the problem alone says what is permitted.
+/// Variables that change the library's arithmetic (cuBLAS 13.0 manual, "TF32" and "Floating Point
+/// Emulation"). Only the problem may decide it.
 constexpr const char* kForeignPermissions[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
                                                "CUBLAS_EMULATE_DOUBLE_PRECISION",
                                                "CUBLAS_EMULATION_STRATEGY"};
@@ -35,7 +36,7 @@ void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings
   matmuls_.clear();
   library_.reset();
   workspace_ = CudaMemory();
-  // The way that every caller of cuBLAS with column-major matrices takes; the other one for "best" only.
+  // The order that every caller of cuBLAS with column-major matrices uses; the other one only for "best".
   const Workload workload = workload_of(problem);
   std::vector<LtGemm> gemms = {lt_gemm(workload, false)};
   if (best_) gemms.push_back(lt_gemm(workload, true));
@@ -83,7 +84,7 @@ void CublasLtRunner::refuse(const LtGemm& gemm, LtStatus status) const {
              rule.empty() ? "" : "; ", rule, library_->text_of(status));
 }
 
-/// Adds what the heuristic answers and is not there yet.
+/// Adds the heuristic's answers that are not there yet.
 void CublasLtRunner::collect(std::int64_t workspace_bytes, int count) {
   for (const LtMatmul& matmul : matmuls_) {
     std::vector<LtAlgorithm> found;
@@ -110,7 +111,7 @@ CudaHarness::Call CublasLtRunner::call_of(const Choice& choice) const {
   };
 }
 
-/// Brings the fastest one to the front. `note_` is the library's name so far.
+/// Moves the fastest algorithm to the front. `note_` is the library's name so far.
 void CublasLtRunner::choose(const LibrarySearch& search) {
   VendorAlgorithms algorithms = {
       "cublaslt", {}, [this](std::size_t i) { return std::optional(call_of(choices_[i])); }};

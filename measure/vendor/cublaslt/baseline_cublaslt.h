@@ -16,20 +16,20 @@ namespace lehr::cublaslt {
 
 extern const VendorLibrary kLibrary;
 
-/// What is opened; others than these are for tests.
+/// The libraries that are opened; others than these are for tests.
 struct CublasLtOptions {
   CudaLibraries cuda;
   std::vector<std::string> paths = cublaslt_paths();
 };
 
-/// Calls are timed as our own kernels are: same tensors, same graphs. prepare() chooses the algorithm.
+/// Times calls as our own kernels are timed: same tensors, same graphs. prepare() chooses the algorithm.
 class CublasLtRunner : public VendorRunner {
  public:
-  /// `best`: the fastest of the heuristic's answers, else the first.
+  /// `best`: takes the fastest of the heuristic's answers instead of the first.
   explicit CublasLtRunner(CublasLtOptions options = {}, bool best = false);
 
-  /// Throws Error(kEnvironment) when the driver or the library is missing, Error(kUser) when the library has
-  /// no kernel for the problem's types and layouts.
+  /// Throws Error(kEnvironment) if the driver or the library is missing, Error(kUser) if the library has no
+  /// kernel for the problem's types and layouts.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::string checked_by() const override { return harness_.checked_by(); }
   std::optional<LibraryFinding> finding() const override { return finding_; }
@@ -37,11 +37,11 @@ class CublasLtRunner : public VendorRunner {
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
-  /// An algorithm for one of the two ways to declare the problem.
+  /// An algorithm for one of the two orders in which the problem can be declared.
   struct Choice {
     const LtMatmul* matmul = nullptr;
     LtAlgorithm algorithm;
-    int rank = 0;  ///< in the heuristic's answer
+    int rank = 0;  ///< position in the heuristic's answer
   };
 
   void collect(std::int64_t workspace_bytes, int count);
@@ -52,7 +52,7 @@ class CublasLtRunner : public VendorRunner {
   CublasLtOptions options_;
   bool best_ = false;
   CudaHarness harness_;
-  CudaMemory workspace_;  ///< these four go before the context
+  CudaMemory workspace_;  ///< these four are destroyed before the context
   std::unique_ptr<CublasLt> library_;
   std::vector<LtMatmul> matmuls_;
   std::vector<Choice> choices_;  ///< the chosen one first

@@ -1,6 +1,6 @@
 // The only file that knows cuBLASLt's functions. Prototypes, attribute numbers and the layout of its result
-// structure are written out here from the cuBLAS 13.0 manual, "Using the cuBLASLt API"; they are the same
-// in 12.
+// structure are written out here from the cuBLAS 13.0 manual, "Using the cuBLASLt API"; they are the same in
+// 12.
 #include "measure/vendor/cublaslt/cublaslt.h"
 
 #include <fmt/core.h>
@@ -75,13 +75,13 @@ constexpr int kLastAlignment = 8;
 constexpr int kAlgorithmId = 0;
 constexpr int kTileId = 1;
 constexpr int kSplitK = 2;
-constexpr int kStagesId = 6;  // behind the scheme of reduction, the order of blocks and an option
+constexpr int kStagesId = 6;  // after the reduction scheme, the order of blocks and an option
 
 constexpr std::uint32_t kReduceInComputeType = 2;  // CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
 constexpr std::int32_t kOrderRow = 1;              // CUBLASLT_ORDER_ROW
 constexpr std::int32_t kTransposed = 1;            // CUBLAS_OP_T
 
-/// A product's scale as the scale type has it, and zero behind it.
+/// A product's scale in the scale type, followed by a zero.
 struct Scale {
   alignas(8) std::array<unsigned char, 8> alpha{};
   alignas(8) std::array<unsigned char, 8> zero{};
@@ -141,7 +141,7 @@ LtStatus CublasLt::start() {
 }
 
 std::string CublasLt::version() const {
-  // 13.1.0 is 130100; up to 12, too: 12.4.5 is 120405.
+  // 13.1.0 is 130100; the same holds for 12: 12.4.5 is 120405.
   const std::size_t version = functions_->version();
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
@@ -217,7 +217,7 @@ LtStatus LtMatmul::heuristics(std::int64_t workspace_bytes, int count, std::uint
   };
   set(kMaxWorkspace, static_cast<std::uint64_t>(workspace_bytes));
   for (int attribute = kFirstAlignment; attribute <= kLastAlignment; ++attribute) set(attribute, alignment);
-  // As of our own kernels, sums are asked for that are rounded to a narrower output once, at their end.
+  // As in our own kernels, sums are rounded to a narrower output once, at their end.
   if (gemm_.d.type != gemm_.scale) set(kReductionSchemes, kReduceInComputeType);
   std::vector<HeuristicResult> results(static_cast<std::size_t>(count));
   int returned = 0;

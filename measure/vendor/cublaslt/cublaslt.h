@@ -15,38 +15,38 @@
 
 namespace lehr::cublaslt {
 
-/// What a library call answered: cublasStatus_t (cublas_api.h of CUDA 13.0).
+/// The result of a library call: cublasStatus_t (cublas_api.h of CUDA 13.0).
 struct [[nodiscard]] LtStatus {
   int code = 0;
-  const char* call = "";  ///< the function that answered
+  const char* call = "";  ///< the function that returned it
   bool ok() const { return code == 0; }
   bool not_supported() const { return code == 15; }  ///< CUBLAS_STATUS_NOT_SUPPORTED
 };
 
-/// cublasLtMatmulAlgo_t with what the heuristic said of it.
+/// cublasLtMatmulAlgo_t with the heuristic's answer about it.
 struct LtAlgorithm {
   std::array<std::uint64_t, 8> opaque{};
   std::int64_t workspace_bytes = 0;
 };
 
-/// The loaded library. Must outlive everything that is made with it.
+/// The loaded library. It must outlive everything that is made with it.
 class CublasLt {
  public:
   struct Functions;
 
-  /// The first of `paths` that the loader finds; nullptr with a reason in `why_not` when there is none or it
-  /// lacks a function.
+  /// Opens the first of `paths` that the loader finds; nullptr with a reason in `why_not` if it finds
+  /// nothing, or it lacks a function.
   static std::unique_ptr<CublasLt> open(std::span<const std::string> paths, std::string& why_not);
   ~CublasLt();
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
 
-  /// Makes the library's context on the current device; call once before anything is described.
+  /// Makes the library's context on the current device. Call it once before anything is described.
   LtStatus start();
 
   const std::string& path() const { return path_; }
   std::string version() const;  ///< "13.1.0"
-  /// "CUBLAS_STATUS_NOT_SUPPORTED (the functionality is not supported) from cublasLtMatmul"
+  /// Returns "CUBLAS_STATUS_NOT_SUPPORTED (the functionality is not supported) from cublasLtMatmul".
   std::string text_of(LtStatus status) const;
 
   const Functions& functions() const { return *functions_; }
@@ -59,25 +59,26 @@ class CublasLt {
   void* handle_ = nullptr;
 };
 
-/// Where the library is looked for: beside this program and in `lib` next to it, where the loader looks, in
-/// `folders` (cuda_library_folders(); workers are given them as LD_LIBRARY_PATH), in a CUDA toolkit's usual
-/// folders; of each the newest version.
+/// Returns the paths where the library is looked for: beside this program and in `lib` next to it, where the
+/// loader looks, in `folders` (cuda_library_folders(); workers get them as LD_LIBRARY_PATH), in a CUDA
+/// toolkit's usual folders; the newest version of each.
 std::vector<std::string> cublaslt_paths(std::span<const std::string> folders = {});
 
-/// One GEMM, described to the library once and run as often as wanted.
+/// One GEMM, described to the library once and run any number of times.
 class LtMatmul {
  public:
   LtStatus describe(const CublasLt& library, const LtGemm& gemm);
-  /// Up to `count` algorithms, in the library's order of preference, for operands at multiples of
-  /// `alignment` bytes and workspaces of up to `workspace_bytes`. None and ok() when it has none.
+  /// Finds up to `count` algorithms, in the library's order of preference, for operands at multiples of
+  /// `alignment` bytes and workspaces of up to `workspace_bytes`. If it has none, `found` is empty and the
+  /// status ok().
   LtStatus heuristics(std::int64_t workspace_bytes, int count, std::uint32_t alignment,
                       std::vector<LtAlgorithm>& found) const;
   /// Puts D = op(first) op(second) on `stream` (a CUstream).
   LtStatus run(const LtAlgorithm& algorithm, CudaAddress first, CudaAddress second, CudaAddress d,
                CudaAddress workspace, void* stream) const;
-  /// "algorithm 66, tile 20, split-K 1": the library's own numbers.
+  /// Returns "algorithm 66, tile 20, split-K 1": the library's own numbers.
   std::string describe(const LtAlgorithm& algorithm) const;
-  /// All numbers that the library tells of it, its stages and the order of its blocks among them.
+  /// Returns all numbers that the library reports of it, including its stages and the order of its blocks.
   std::string numbers_of(const LtAlgorithm& algorithm) const;
   const LtGemm& gemm() const { return gemm_; }
 

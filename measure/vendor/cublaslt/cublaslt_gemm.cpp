@@ -1,4 +1,4 @@
-// Types and orders. Numbers of enumerators: library_types.h (cudaDataType) and cublas_api.h
+// Types and orders. Numbers of enumerators are those of library_types.h (cudaDataType) and cublas_api.h
 // (cublasComputeType_t) of CUDA 13.0; they are the same in 12.
 #include "measure/vendor/cublaslt/cublaslt_gemm.h"
 
@@ -20,7 +20,7 @@ constexpr int kR8I = 3;      // CUDA_R_8I
 constexpr int kR8E4M3 = 28;  // CUDA_R_8F_E4M3
 constexpr int kR8E5M2 = 29;  // CUDA_R_8F_E5M2
 
-/// cudaDataType; nullopt where the library takes no such operand.
+/// Returns cudaDataType; nullopt if the library takes no such operand.
 std::optional<int> data_type(DType type) {
   switch (type) {
     case DType::kF64:
@@ -51,7 +51,7 @@ bool is_fp8(int type) {
 int compute_type(const Gemm& gemm) {
   switch (gemm.accum) {
     case DType::kF32:
-      // 3xTF32 is no permission: its errors are those of f32.
+      // 3xTF32 does not permit TF32: its errors are those of f32.
       return gemm.math == Math::kTf32 ? kCompute32FFastTf32 : kCompute32F;
     case DType::kF64:
       return kCompute64F;
@@ -64,7 +64,7 @@ int compute_type(const Gemm& gemm) {
   }
 }
 
-/// A `rows` x `columns` operand, stored by rows or by columns, declared in the order of the whole call.
+/// Returns a `rows` x `columns` operand, stored by rows or by columns, as declared in the whole call's order.
 LtMatrix declared(DType type, std::int64_t rows, std::int64_t columns, bool stored_by_rows, bool row_order,
                   bool& transposed) {
   transposed = stored_by_rows != row_order;
@@ -99,9 +99,9 @@ LtGemm lt_gemm(const Workload& workload, bool row_order) {
   call.scale = data_type(g.accum).value();
   call.alpha = g.alpha;
   call.fast_accumulation = g.math != Math::kTwoLevel && is_fp8(data_type(g.a.type).value());
-  bool transposed_d = false;  // never: the order of the operands was chosen so
+  bool transposed_d = false;  // never: the order of the operands was chosen for that
   if (call.swapped) {
-    // Of B^T (n x k) and A^T (k x m), whose rows are the columns of B and A.
+    // Declares B^T (n x k) and A^T (k x m), whose rows are the columns of B and A.
     call.first = declared(g.b.type, g.n, g.k, !b_rows, row_order, call.transpose_first);
     call.second = declared(g.a.type, g.k, g.m, !a_rows, row_order, call.transpose_second);
     call.d = declared(g.c.type, g.n, g.m, !c_rows, row_order, transposed_d);
@@ -120,7 +120,7 @@ const char* lt_rule(const LtGemm& gemm) {
     return "it multiplies s8 only with row-major A and column-major B, and with k and the contiguous extent "
            "of "
            "C multiples of 4";
-  // There too, "To use FP8 kernels".
+  // The same section, "To use FP8 kernels".
   if (is_fp8(gemm.first.type))
     return "it multiplies 8-bit floats only with row-major A and column-major B, not e5m2 by e5m2, and with "
            "k "

@@ -1,4 +1,4 @@
-// The choice among the library's plans, and the calls.
+// Chooses among the library's plans, and calls them.
 #include "measure/vendor/cudnn/baseline_cudnn.h"
 
 #include <fmt/core.h>
@@ -13,10 +13,10 @@
 namespace lehr::cudnn {
 namespace {
 
-/// Above this a plan is left out: no framework grants a convolution more.
+/// Largest workspace of a plan: no framework grants a convolution more.
 constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
 
-/// Overrules what a plan says of its rounding (cuDNN manual, "TF32"): the problem alone says what is allowed.
+/// Overrides what a plan says about its rounding (cuDNN manual, "TF32"). Only the problem may decide it.
 constexpr const char* kForeignPermission = "NVIDIA_TF32_OVERRIDE";
 
 std::vector<DnnGraph> graphs_of(const Workload& workload, Mode mode) {
@@ -58,7 +58,7 @@ void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   for (const auto& stage : stages_) note_ += (stage == stages_.front() ? ", " : "; then ") + stage->note;
 }
 
-/// Adds a stage with what the library has for it and the problem permits.
+/// Adds a stage with the library's configs that the problem permits.
 void CudnnRunner::describe(const DnnGraph& graph) {
   Stage& stage = *stages_.emplace_back(std::make_unique<Stage>());
   if (const DnnStatus status = stage.operations.describe(*library_, graph, CudaArena::kAlignment);
@@ -86,7 +86,7 @@ void CudnnRunner::describe(const DnnGraph& graph) {
              refused.ok() ? "" : ": " + library_->text_of(refused));
 }
 
-/// nullptr with a reason where the library turns the config down after all.
+/// Returns a config's plan; nullptr with a reason if the library refuses the config after all.
 std::shared_ptr<DnnPlan> CudnnRunner::plan_of(const DnnConfig& config, std::string& why_not) {
   auto plan = std::make_shared<DnnPlan>();
   if (const DnnStatus status = plan->build(*library_, config); !status.ok()) {
@@ -120,7 +120,7 @@ void CudnnRunner::take_first(Stage& stage) {
     throw_user("none of cudnn's {} plans for this graph can be built: {}", stage.configs.size(), why_not);
 }
 
-/// Among all of them, with the other stages as they are.
+/// Chooses the fastest plan of all, with the other stages unchanged.
 void CudnnRunner::take_fastest(Stage& stage, const std::optional<FoundAlgorithm>& known, double seconds) {
   std::vector<std::shared_ptr<DnnPlan>> plans(stage.configs.size());
   const auto call_of = [&](std::size_t i) -> std::optional<CudaHarness::Call> {

@@ -19,7 +19,7 @@ namespace lehr::cudnn {
 
 extern const VendorLibrary kLibrary;
 
-/// What is opened; others than these are for tests.
+/// The libraries that are opened; others than these are for tests.
 struct CudnnOptions {
   CudaLibraries cuda;
   std::vector<std::string> paths = cudnn_paths();
@@ -27,16 +27,16 @@ struct CudnnOptions {
 
 enum class Mode { kFirst, kBest, kUnfused };
 
-/// Calls are timed as our own kernels are: same tensors, same graphs. prepare() chooses the plan.
+/// Times calls as our own kernels are timed: same tensors, same graphs. prepare() chooses the plan.
 ///
-/// f32 operands are multiplied as such: plans on tensor cores, which round them to TF32, are left out, and so
-/// are those that add parts of a sum in a narrower type.
+/// f32 operands are multiplied in f32: plans that round them to TF32 for tensor cores are left out, and so
+/// are plans that add parts of a sum in a narrower type.
 class CudnnRunner : public VendorRunner {
  public:
   explicit CudnnRunner(CudnnOptions options = {}, Mode mode = Mode::kFirst);
 
-  /// Throws Error(kEnvironment) when the driver or the library is missing, Error(kUser) when the library has
-  /// no plan for the problem.
+  /// Throws Error(kEnvironment) if the driver or the library is missing, Error(kUser) if the library has no
+  /// plan for the problem.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::string checked_by() const override { return harness_.checked_by(); }
   std::optional<LibraryFinding> finding() const override;
@@ -44,7 +44,7 @@ class CudnnRunner : public VendorRunner {
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
-  /// A graph, what the library offers for it, and what was chosen.
+  /// A graph, the library's configs for it, and the chosen plan.
   struct Stage {
     DnnOperations operations;
     std::vector<DnnConfig> configs;
@@ -63,7 +63,7 @@ class CudnnRunner : public VendorRunner {
   CudnnOptions options_;
   Mode mode_ = Mode::kFirst;
   CudaHarness harness_;
-  CudaMemory workspace_;  ///< these four go before the context
+  CudaMemory workspace_;  ///< these four are destroyed before the context
   CudaMemory intermediate_;
   std::unique_ptr<Cudnn> library_;
   std::vector<std::unique_ptr<Stage>> stages_;

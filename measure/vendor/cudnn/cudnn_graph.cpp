@@ -9,7 +9,7 @@
 namespace lehr::cudnn {
 namespace {
 
-/// cudnnDataType_t; nullopt where the library has no such tensor.
+/// Returns cudnnDataType_t; nullopt if the library has no such tensor.
 std::optional<int> data_type(DType type) {
   switch (type) {
     case DType::kF32:
@@ -37,13 +37,13 @@ constexpr int kAdd = 0,
               kMultiply = 1;  // CUDNN_POINTWISE_ADD, CUDNN_POINTWISE_MUL: with a tensor of the problem
 constexpr int kRelu = 100;    // CUDNN_POINTWISE_RELU_FWD
 
-/// What the library calls a step: a folded batch norm is two operations.
+/// The library's operations for a step: a folded batch norm needs two.
 struct DnnStep {
   EpilogueOp op;
   std::vector<DnnPointwise> operations;
 };
 
-/// The steps that it has; all others are refused.
+/// Returns the steps that the library has; all others are refused.
 std::span<const DnnStep> dnn_steps() {
   static const DnnStep kSteps[] = {
       {EpilogueOp::kBias, {{.mode = kAdd}}},
@@ -61,7 +61,7 @@ std::span<const DnnStep> dnn_steps() {
   return kSteps;
 }
 
-/// Empty where the library does not have the step.
+/// Returns a step's operations; empty if the library does not have the step.
 std::vector<DnnPointwise> operations_of(const EpilogueStep& step) {
   const auto found = std::ranges::find(dnn_steps(), step.op, &DnnStep::op);
   if (found == dnn_steps().end()) return {};
@@ -110,7 +110,7 @@ class Translation {
                           .compute = graph_.math};
   }
 
-  /// The epilogue, from tensor `x` of the graph to the output.
+  /// Adds the epilogue, from tensor `x` of the graph to the output.
   void pointwise(std::size_t x) {
     std::vector<DnnPointwise> operations;
     for (const EpilogueStep& step : workload_.epilogue.steps)

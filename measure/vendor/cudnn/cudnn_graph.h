@@ -1,4 +1,4 @@
-// A convolution and what follows it as a graph in cuDNN's terms: pure translation, no library.
+// Translates a convolution and its epilogue to a graph in cuDNN's terms, without the library.
 #pragma once
 
 #include <array>
@@ -11,35 +11,37 @@
 
 namespace lehr::cudnn {
 
-/// Where a tensor of a graph is.
+/// Where a tensor of a graph is stored.
 enum class DnnPlace {
   kProblem,       ///< one of tensors_of(workload)
-  kVirtual,       ///< nowhere: the library keeps it in registers
+  kVirtual,       ///< not stored: the library keeps it in registers
   kIntermediate,  ///< in memory between two graphs
 };
 
 struct DnnTensor {
   int type = 0;                           ///< cudnnDataType_t
-  std::array<std::int64_t, 4> extents{};  ///< n, c, h, w, in whatever order they lie in memory
+  std::array<std::int64_t, 4> extents{};  ///< n, c, h, w, whatever their order in memory
   std::array<std::int64_t, 4> strides{};  ///< in elements
   DnnPlace place = DnnPlace::kVirtual;
-  std::size_t tensor = 0;  ///< of kProblem: which one
+  std::size_t tensor = 0;  ///< position among tensors_of(workload), with kProblem
   friend bool operator==(const DnnTensor&, const DnnTensor&) = default;
 };
 
-/// Its tensors are the graph's first three: input, filter, sums.
+/// A convolution. Its tensors are the graph's first three: input, filter, sums.
 struct DnnConvolution {
-  std::array<std::int64_t, 2> before{}, after{}, strides{}, dilations{};  ///< of h and w; the first two pad
-  int compute = 0;                                                        ///< cudnnDataType_t of the sums
+  /// Of h and w; the first two are padding.
+  std::array<std::int64_t, 2> before{}, after{}, strides{}, dilations{};
+  int compute = 0;  ///< cudnnDataType_t of the sums
   friend bool operator==(const DnnConvolution&, const DnnConvolution&) = default;
 };
 
-/// y = mode(x) or mode(x, b); the numbers index DnnGraph::tensors.
+/// y = mode(x) or mode(x, b); the numbers are positions in DnnGraph::tensors.
 struct DnnPointwise {
   int mode = 0;  ///< cudnnPointwiseMode_t
   std::size_t x = 0, y = 0;
   std::optional<std::size_t> b = {};
-  std::optional<double> low = {}, high = {};  ///< bounds of CUDNN_POINTWISE_RELU_FWD other than 0 and none
+  /// Bounds of CUDNN_POINTWISE_RELU_FWD, if they are not 0 and infinity.
+  std::optional<double> low = {}, high = {};
   friend bool operator==(const DnnPointwise&, const DnnPointwise&) = default;
 };
 
@@ -51,12 +53,12 @@ struct DnnGraph {
   friend bool operator==(const DnnGraph&, const DnnGraph&) = default;
 };
 
-/// The whole workload as one graph. Throws Error(kUser) for one that is no convolution, that ends in a pool
-/// or whose types the library has no name for.
+/// Returns the whole workload as one graph. Throws Error(kUser) for one that is not a convolution, that ends
+/// in a pool, or whose types the library has no name for.
 DnnGraph fused_graph(const Workload& workload);
 
-/// The same in two: the convolution by itself, rounded to the output's type in memory, and then one graph of
-/// all that follows, as a framework runs it whose compiler fuses elementwise operations only. Throws as
+/// Returns it as two graphs: the convolution alone, rounded to the output's type in memory, and then all that
+/// follows. A framework whose compiler only fuses elementwise operations runs it like this. Throws as
 /// fused_graph() does, and for a workload without epilogue.
 std::vector<DnnGraph> unfused_graphs(const Workload& workload);
 

@@ -1,4 +1,4 @@
-// Attribute and descriptor numbers: cudnn_graph.h of cuDNN 9 (cudnnBackendAttributeName_t,
+// Attribute and descriptor numbers are those of cudnn_graph.h of cuDNN 9 (cudnnBackendAttributeName_t,
 // cudnnBackendDescriptorType_t, cudnnBackendAttributeType_t).
 #include "measure/vendor/cudnn/cudnn_plan.h"
 
@@ -45,7 +45,7 @@ constexpr int kCrossCorrelation = 1;  // CUDNN_CROSS_CORRELATION
 constexpr std::int64_t kMostNotes = 16;
 constexpr std::int64_t kMostKnobs = 64;
 
-/// Sets attributes one after the other; the first refusal stays.
+/// Sets attributes one after the other; keeps the first refusal.
 class Setter {
  public:
   Setter(const Cudnn& library, int kind, DnnDescriptor& descriptor)
@@ -164,13 +164,13 @@ DnnStatus DnnOperations::configs(DnnHeuristic heuristic, std::vector<DnnConfig>&
   if (!status.ok()) return status;
   configs.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, std::ssize(handles))));
   for (DnnConfig& config : configs) {
-    if (!read(config).ok()) continue;  // as if it had not been answered
+    if (!read(config).ok()) continue;  // as if it had not been returned
     found.push_back(std::move(config));
   }
   return {};
 }
 
-/// Fills what is told of a config from its engine and its knobs.
+/// Fills in a config's facts from its engine and its knobs.
 DnnStatus DnnOperations::read(DnnConfig& config) const {
   DnnDescriptor engine;
   std::int64_t count = 0, index = -1;

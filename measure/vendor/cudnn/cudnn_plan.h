@@ -1,4 +1,4 @@
-// From a graph to what runs it: cuDNN's heuristics answer with engine configs, and a config becomes a plan.
+// From a graph to a plan that runs it: cuDNN's heuristics return engine configs, and a config becomes a plan.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ struct DnnConfig {
   bool reduced_precision = false;  ///< ..._REDUCED_PRECISION_REDUCTION: parts are added in a narrower type
 };
 
-/// A graph, described to the library.
+/// A graph that was described to the library.
 class DnnOperations {
  public:
-  /// `alignment` in bytes, of every tensor.
+  /// `alignment` is that of every tensor, in bytes.
   DnnStatus describe(const Cudnn& library, const DnnGraph& graph, std::int64_t alignment);
-  /// Appends what the heuristic answers, in its order. Nothing when it has no engine for the graph.
+  /// Appends the heuristic's answers in its order; none if it has no engine for the graph.
   DnnStatus configs(DnnHeuristic heuristic, std::vector<DnnConfig>& found) const;
   const DnnGraph& graph() const { return graph_; }
 
@@ -46,14 +46,14 @@ class DnnOperations {
   DnnDescriptor graph_descriptor_;
 };
 
-/// A config, ready to run.
+/// A config that is ready to run.
 class DnnPlan {
  public:
-  /// An error where the engine turns the config down after all.
+  /// Returns an error if the engine refuses the config after all.
   DnnStatus build(const Cudnn& library, const DnnConfig& config);
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Puts the graph on the handle's stream. `addresses` are of the graph's tensors, in order; of virtual ones
-  /// they do not count.
+  /// Puts the graph on the handle's stream. `addresses` are of the graph's tensors, in order; those of
+  /// virtual ones are ignored.
   DnnStatus run(const DnnGraph& graph, const std::vector<CudaAddress>& addresses,
                 CudaAddress workspace) const;
 

@@ -1,4 +1,4 @@
-// oneDNN, found at run time. The declarations are ours, so that no header of the library is needed.
+// oneDNN, loaded at run time. The declarations are ours, so that no header of the library is needed.
 #include "measure/vendor/onednn/baseline_onednn.h"
 
 #include <new>
@@ -18,12 +18,12 @@
 namespace lehr::onednn {
 namespace {
 
-// oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. The same in versions 2 and 3.
+// oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. It is the same in versions 2 and 3.
 using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                       const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta,
                       float* c, std::int64_t ldc);
 
-/// Checked::note of a way.
+/// Returns Checked::note of an algorithm.
 std::string note_of(const OneDnnLibrary& library, std::string_view way) {
   return fmt::format("oneDNN {}: {}", library.version, way);
 }
@@ -34,17 +34,17 @@ Sgemm open_sgemm(int) {
   if (sgemm == nullptr)
     throw_environment("oneDNN {} has no dnnl_sgemm: it was built without a CPU engine", library.version);
   const auto call = [sgemm](const SgemmCall& c) {
-    // A failed call leaves the poison in the output, and the check says so.
+    // A failed call leaves the poison in the output, and the check reports it.
     sgemm(c.transpose_a ? 'T' : 'N', c.transpose_b ? 'T' : 'N', c.m, c.n, c.k, c.alpha, c.a, c.lda, c.b,
           c.ldb, 0.0F, c.c, c.ldc);
   };
   return {call, note_of(library, "sgemm")};
 }
 
-/// Long enough to tell ways apart that differ by some percent.
+/// Long enough to distinguish algorithms that differ by some percent.
 constexpr SampleRequest kChoosing = {1000, 5, 20000, 100000, 3, 0};
 
-/// Of the operands and the output.
+/// Types of the operands and the output.
 struct Types {
   DType src, weights, dst;
 };
@@ -52,13 +52,13 @@ Types types_of(const Workload& workload) {
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   return {tensors[0].type, tensors[1].type, tensors[2].type};
 }
-/// "bf16", "u8 x s8".
+/// Returns "bf16" or "u8 x s8".
 std::string text_of(const Types& types) {
   const std::string_view src = name_of(types.src);
   return types.src == types.weights ? std::string(src) : fmt::format("{} x {}", src, name_of(types.weights));
 }
 
-/// What its primitives are called for.
+/// Whether its primitives are called for these types.
 bool are_served(const Types& t, DType sums) {
   if (t.src == DType::kBF16)
     return t.weights == DType::kBF16 && (t.dst == DType::kBF16 || t.dst == DType::kF32) &&
@@ -68,7 +68,7 @@ bool are_served(const Types& t, DType sums) {
   return t.src == DType::kF32 && t.weights == DType::kF32 && t.dst == DType::kF32;
 }
 
-/// The types of the operands of a product, of the first input of a row expression.
+/// Returns the types of a product's operands, or of a row expression's first input.
 std::string types_text(const Workload& workload) {
   return workload.op() == Operator::kRowwise ? std::string(name_of(tensors_of(workload)[0].type))
                                              : text_of(types_of(workload));
@@ -89,8 +89,8 @@ void require_served(const Workload& workload, const RunSettings&) {
 
 class OneDnnRunner : public VendorRunner {
  public:
-  /// Checks and times every way that oneDNN has, and keeps the fastest right one; but for an f32 GEMM whose B
-  /// is not constant version 2 is asked for its sgemm alone.
+  /// Checks and times every algorithm of oneDNN, and keeps the fastest right one. But for an f32 GEMM whose B
+  /// is not constant, version 2 is only asked for its sgemm.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
@@ -99,8 +99,8 @@ class OneDnnRunner : public VendorRunner {
   std::vector<Way> ways_of(const Workload& workload) const;
   Way fastest_of(const std::vector<Way>& ways);
 
-  SgemmRunner gemm_{"onednn", &open_sgemm};  ///< of a GEMM that is called in no other way
-  OneDnnLibrary library_;                    ///< these are of all else
+  SgemmRunner gemm_{"onednn", &open_sgemm};  ///< of a GEMM that has no other algorithm
+  OneDnnLibrary library_;                    ///< these are for all other problems
   std::unique_ptr<HostBuffers> buffers_;
   CacheSweep sweep_;
   std::optional<Way> way_;
@@ -154,7 +154,8 @@ Way OneDnnRunner::fastest_of(const std::vector<Way>& ways) {
   for (const Way& way : ways) {
     buffers_->reset_outputs();
     way.call();
-    if (std::holds_alternative<Fault>(buffers_->verdict())) continue;  // Winograd may lose more than allowed
+    // Winograd may lose more than is allowed
+    if (std::holds_alternative<Fault>(buffers_->verdict())) continue;
     const double us = estimate(sample_calls(way.call, kChoosing, threads_, sweep_.beside(threads_)).us);
     if (least && *least <= us) continue;
     least = us;

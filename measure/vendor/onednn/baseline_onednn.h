@@ -1,4 +1,4 @@
-// oneDNN, version 2 or 3, as a baseline on the CPU: by the fastest of its ways.
+// oneDNN, version 2 or 3, as a baseline on the CPU: by its fastest algorithm.
 #pragma once
 
 #include "measure/vendor/vendor_library.h"

@@ -9,7 +9,7 @@
 namespace lehr::onednn {
 namespace {
 
-/// Dense strides of dims in memory order `order`, slowest first.
+/// Returns the dense strides of dims in memory order `order`, slowest first.
 Dims strides_of(const Dims& dims, const std::vector<std::size_t>& order) {
   Dims strides(dims.size());
   std::int64_t stride = 1;
@@ -20,7 +20,7 @@ Dims strides_of(const Dims& dims, const std::vector<std::size_t>& order) {
   return strides;
 }
 
-/// As they lie in memory, and as a primitive likes them.
+/// Layouts as the tensors lie in memory, and as a primitive prefers them.
 struct Tensors {
   MemoryDesc x, f, y, any_x, any_f, any_y;
 };

@@ -11,12 +11,12 @@
 
 namespace lehr::onednn {
 
-/// The ways in which oneDNN can compute one convolution, each ready to be called, with the kernel that it
-/// runs; it may be none. The filter is laid out as each way likes it beforehand, outside of the calls, as the
-/// library means it to be used.
-/// "plain direct": input and output as they are; "blocked direct": copied to and from the layout that the
-/// library prefers, inside of the call; "... winograd" where it has that.
-/// `pointers`, of tensors_of(workload), outlive the ways.
+/// Returns the algorithms with which oneDNN can compute a convolution, each ready to be called, with the
+/// kernel that it runs. It may have none. The filter is packed for each beforehand, outside of the calls, as
+/// the library intends.
+/// "plain direct": input and output as they are. "blocked direct": copied to and from the layout that the
+/// library prefers, inside of the call. "... winograd" if it has that. `pointers`, of tensors_of(workload),
+/// must outlive the result.
 std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
                              std::span<void* const> pointers);
 

@@ -13,7 +13,7 @@
 namespace lehr::onednn {
 namespace {
 
-/// A step as an eltwise of the library's; nullopt: it is none.
+/// Returns a step as the library's eltwise; nullopt if it has none for it.
 std::optional<PostOp> eltwise_of(const EpilogueStep& step) {
   switch (step.op) {
     case EpilogueOp::kRelu:
@@ -29,7 +29,7 @@ std::optional<PostOp> eltwise_of(const EpilogueStep& step) {
   }
 }
 
-/// Whether the library does step `i` of an epilogue of sums in s32.
+/// Whether the library computes step `i` of an epilogue of sums in s32.
 bool is_asked(const Epilogue& epilogue, std::size_t i) {
   const EpilogueStep& step = epilogue.steps[i];
   switch (step.op) {
@@ -53,7 +53,7 @@ class Named {
   DType type(std::string_view name) const { return spec(name).type; }
   void* data(std::string_view name) const { return pointers_[index(name)]; }
   const float* floats(std::string_view name) const { return static_cast<const float*>(data(name)); }
-  /// Of one element of u8 or s8.
+  /// Returns the value of one element of u8 or s8.
   std::int32_t integer(std::string_view name) const {
     return type(name) == DType::kU8 ? *static_cast<const std::uint8_t*>(data(name))
                                     : *static_cast<const std::int8_t*>(data(name));
@@ -71,7 +71,8 @@ class Named {
   std::span<void* const> pointers_;
 };
 
-/// Behind a dequant the library adds a bias to what it has scaled: one that stands before it is scaled here.
+/// Returns the bias. After a dequant the library adds a bias to scaled values: one that comes before it is
+/// scaled here.
 Tensor bias_of(Primitives& primitives, const Named& named, bool scaled_here, const ChannelView& channels) {
   Dims strides(channels.bias.size(), 1);
   if (strides.size() > 1) strides.assign(strides.size(), channels.bias.back());
@@ -133,8 +134,8 @@ Extras extras_of(Primitives& primitives, const Workload& workload, std::span<voi
   return extras;
 }
 
-// Behind a quant that is one unit. Else each of few roundings is of a value no larger than the output and its
-// operands together: those of a bias in s32, scaled, stay below 16 (workload/integers.cpp).
+// After a quant the error is one unit. Otherwise there are few roundings, each of a value no larger than the
+// output and its operands together: a scaled bias in s32 stays below 16 (workload/integers.cpp).
 Problem judged_for_onednn(Problem problem) {
   const Epilogue epilogue = workload_of(problem).epilogue;
   if (!has_dequant(epilogue)) return problem;

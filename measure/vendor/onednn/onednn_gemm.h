@@ -11,10 +11,10 @@
 
 namespace lehr::onednn {
 
-/// "matmul" and, of a single matrix, "inner product", with the kernel that the library runs: those that it
-/// has for the GEMM; it may be none. Of a constant B "packed matmul" and "packed inner product": B is laid
-/// out as each likes it beforehand, outside of the calls. `pointers`, of tensors_of(workload), outlive the
-/// ways.
+/// Returns the algorithms of the library for the GEMM, each with its kernel: "matmul" and, for a single
+/// matrix, "inner product". It may have none. For a constant B also "packed matmul" and "packed inner
+/// product": B is packed for each beforehand, outside of the calls. `pointers`, of tensors_of(workload), must
+/// outlive the result.
 std::vector<Way> gemm_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
                            std::span<void* const> pointers);
 

@@ -10,14 +10,14 @@
 namespace lehr::onednn {
 namespace {
 
-/// The head of dnnl_version_t, the same in all versions.
+/// The beginning of dnnl_version_t, the same in all versions.
 struct DnnlVersion {
   int major = 0, minor = 0, patch = 0;
   friend auto operator<=>(const DnnlVersion&, const DnnlVersion&) = default;
   std::string text() const { return fmt::format("{}.{}.{}", major, minor, patch); }
 };
 
-/// 3.6 is what Debian 13's has for a name.
+/// 3.6 is in the name that Debian 13 uses.
 constexpr std::array<std::string_view, 4> kNames = {"libdnnl.so.3", "libdnnl.so.3.6", "libdnnl.so.2",
                                                     "libdnnl.so"};
 
@@ -39,7 +39,7 @@ std::string OneDnnLibrary::instruction_set() const {
   return std::string(name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name);
 }
 
-// Those that are not taken stay loaded, too: that takes addresses alone.
+// Libraries that are not chosen stay loaded, too: that only takes addresses.
 OneDnnLibrary open_library(std::span<const std::string> folders) {
   OneDnnLibrary newest;
   DnnlVersion best, other;

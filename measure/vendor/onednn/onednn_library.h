@@ -1,4 +1,4 @@
-// Which oneDNN is here.
+// Finds the installed oneDNN.
 #pragma once
 
 #include <span>
@@ -7,17 +7,17 @@
 namespace lehr::onednn {
 
 struct OneDnnLibrary {
-  void* handle = nullptr;  ///< dlopen's; stays open
+  void* handle = nullptr;  ///< dlopen's; never closed
   std::string path;        ///< the name or file that was loaded
   std::string version;     ///< "3.2.0"
   int major = 0;           ///< 2 or 3
-  /// The instruction set that it says it uses, in its own words: "avx512_core_bf16"; "" where it does not
-  /// tell.
+  /// Returns the instruction set that it reports to use, in its own words: "avx512_core_bf16"; "" if it does
+  /// not report one.
   std::string instruction_set() const;
 };
 
-/// The newest of version 2 or 3 where the loader looks and in `folders`. Throws Error(kEnvironment) when
-/// there is none.
+/// Opens the newest library of version 2 or 3 where the loader looks and in `folders`. Throws
+/// Error(kEnvironment) if no library is found.
 OneDnnLibrary open_library(std::span<const std::string> folders = {});
 
 }  // namespace lehr::onednn

@@ -1,5 +1,5 @@
-// oneDNN's C API, found at run time and declared by hand; and what is made of it: an engine, a stream,
-// primitives with their memory. What versions 2 and 3 do in other ways is in onednn_version2.cpp and
+// oneDNN's C API, loaded at run time and declared by hand, and objects made with it: an engine, a stream,
+// primitives with their memory. The differences of versions 2 and 3 are in onednn_version2.cpp and
 // onednn_version3.cpp.
 #pragma once
 
@@ -19,20 +19,20 @@
 
 namespace lehr::onednn {
 
-// dnnl_types.h, names as there; of the same value in versions 2.6 to 3.13.
+// dnnl_types.h, with its names; the values are the same in versions 2.6 to 3.13.
 inline constexpr int kTagAny = 1, kForwardInference = 96;
 inline constexpr int kSrcMd = 129, kWeightsMd = 131, kDstMd = 133;
 inline constexpr int kArgSrc = 1, kArgDst = 17, kArgWeights = 33;
 inline constexpr int kSoftmax = 0x30000, kLogSoftmax = 0x30001;
 inline constexpr int kDirect = 1, kWinograd = 2;
-// Steps behind the sums, as version 3 numbers them.
+// Steps after the sums, as version 3 numbers them.
 inline constexpr int kRelu = 32, kLinear = 38, kClip = 46, kAdd = 0x1fff0;
-/// dnnl_data_type_t; 0, which the library refuses, for what it is not called with.
+/// Returns dnnl_data_type_t; 0, which the library refuses, for a type that it is not called with.
 int code_of(DType type);
 
 using Dims = std::vector<std::int64_t>;
-/// What the library knows of a tensor: type, sizes, layout. nullptr: it refuses it, and all that is made of
-/// it.
+/// The library's description of a tensor: type, sizes, layout. nullptr: the library refuses it, and
+/// everything made from it.
 using MemoryDesc = const void*;
 
 /// dnnl_exec_arg_t.
@@ -41,7 +41,7 @@ struct ExecArg {
   void* memory;
 };
 
-/// What is the same in versions 2 and 3.
+/// The functions that are the same in versions 2 and 3.
 struct Api : LibraryFunctions {
   Function<int(void**, int kind, std::size_t index)> engine_create{this, "dnnl_engine_create"};
   Function<int(void**, void* engine, unsigned flags)> stream_create{this, "dnnl_stream_create"};
@@ -72,98 +72,98 @@ struct Step {
 
 /// A primitive that can be made.
 struct Primitive {
-  void* pd = nullptr;  ///< tells which layouts it wants; nullptr: the library has none
+  void* pd = nullptr;  ///< says which layouts it wants; nullptr: the library has no such primitive
   std::string kernel;  ///< in the library's words: "brgemm:avx2"
 };
 
 /// A convolution's sizes along the height and the width.
 struct Windows {
-  Dims strides, dilates, before, after;  ///< dilates: the pixels that are left out
+  Dims strides, dilates, before, after;  ///< dilates: the number of skipped pixels
 };
 
-/// The tensors of a primitive as it is described; a bias is none where it is nullptr.
+/// The tensors in a primitive's description. bias nullptr: no bias.
 struct Operands {
   MemoryDesc src = nullptr, weights = nullptr, dst = nullptr, bias = nullptr;
 };
 
-/// A tensor as it lies in memory; none where there is no `data`.
+/// A tensor in memory. data nullptr: there is no tensor.
 struct Tensor {
   MemoryDesc desc = nullptr;
   void* data = nullptr;
 };
 
-/// A step behind the sums, in f32: an eltwise of two numbers, or a sum with another tensor.
+/// A step after the sums, in f32: an eltwise of two numbers, or a sum with another tensor.
 struct PostOp {
   int algorithm = 0;
   float alpha = 0, beta = 0;
   Tensor operand = {};
 };
 
-/// A function of elements, by its number in versions 2 and 3.
+/// A function of elements, with its numbers in versions 2 and 3.
 struct Eltwise {
   int algorithm2 = 0, algorithm3 = 0;
   float alpha = 0, beta = 0;
 };
 
-/// What a primitive does beside its sums: they are of (src - src_zero), are multiplied by `scales`, `bias` is
-/// added, `post_ops` follow, and the output is dst_zero + what is left / dst_scale. What is normalized is
+/// Additions to a primitive's sums. The sums are of (src - src_zero), and are multiplied by `scales`; `bias`
+/// is added, `post_ops` follow, and the output is dst_zero + result / dst_scale. A normalized value is
 /// multiplied by `norm_scale`, and `norm_shift` is added.
 struct Extras {
   Tensor src_zero = {}, scales = {}, bias = {}, dst_scale = {}, dst_zero = {};
   Tensor norm_scale = {}, norm_shift = {};
-  int scaled_dimensions = 0;  ///< bits of the dimensions of the weights that `scales` has an element for
+  int scaled_dimensions = 0;  ///< bits of the weights' dimensions along which `scales` varies
   std::vector<PostOp> post_ops = {};
 };
 
-/// An engine with its stream, and all that was made with them, which is destroyed with it.
+/// An engine with its stream, and everything that was made with them, which is destroyed with it.
 class Primitives {
  public:
   virtual ~Primitives();
   Primitives(const Primitives&) = delete;
   Primitives& operator=(const Primitives&) = delete;
 
-  /// A tensor with these strides, in elements.
+  /// Returns a tensor with these strides, in elements.
   virtual MemoryDesc strided(DType type, const Dims& dims, const Dims& strides) = 0;
-  /// A tensor in the layout that the primitive likes best.
+  /// Returns a tensor in the layout that the primitive prefers.
   virtual MemoryDesc any(DType type, const Dims& dims) = 0;
-  /// Attributes of a primitive that does `extras`; nullptr where it does none, nullopt where the library
-  /// refuses, as version 2 does but for one kLinear without a beta.
+  /// Returns attributes of a primitive with `extras`: nullptr if none are needed, nullopt if the library
+  /// refuses them, as version 2 does except for one kLinear without a beta.
   virtual std::optional<const void*> attributes(const Extras& extras) = 0;
   virtual Primitive matmul(const Operands& of, const void* attributes) = 0;
   virtual Primitive inner_product(const Operands& of, const void* attributes) = 0;
   virtual Primitive convolution(const Operands& of, int algorithm, const Windows& windows,
                                 const void* attributes) = 0;
-  /// Along the last of two dimensions, as the next one; `algorithm`: kSoftmax or kLogSoftmax.
+  /// Works along the last of two dimensions, as the next one does; `algorithm` is kSoftmax or kLogSoftmax.
   virtual Primitive softmax(MemoryDesc src, MemoryDesc dst, int algorithm) = 0;
   virtual Primitive layer_normalization(MemoryDesc src, MemoryDesc dst, float epsilon, bool scale,
                                         bool shift) = 0;
   virtual Primitive eltwise(MemoryDesc src, MemoryDesc dst, const Eltwise& of) = 0;
-  /// Values that it keeps.
+  /// Keeps values.
   float* kept(std::vector<float> values);
   Tensor number(std::int32_t value);
 
-  /// The steps of a call: `src` and `dst` are copied to and from the layouts that `primitive` wants within
-  /// it, `weights`, if there are any, are copied beforehand, now. None where the library refuses.
+  /// Returns the steps of a call. `src` and `dst` are copied to and from the layouts that `primitive` wants
+  /// within the call; `weights`, if there are any, are copied now. Returns none if the library refuses.
   std::vector<Step> steps_of(const Primitive& primitive, const Tensor& src, const Tensor& weights,
                              const Tensor& dst, const Extras& extras);
-  /// One after the other; a step that fails is the last one.
+  /// Runs the steps one after the other, until one fails.
   void run(const std::vector<Step>& steps) const;
 
  protected:
-  /// `library` is dlopen's. Throws Error(kEnvironment) when it has no such functions.
+  /// `library` is dlopen's. Throws Error(kEnvironment) if it lacks a function.
   explicit Primitives(void* library);
   void* engine() const { return engine_; }
   bool are_equal(MemoryDesc one, MemoryDesc other) const { return api_.md_equal(one, other) != 0; }
-  /// Whether the library made `object`, which is then destroyed with this.
+  /// Whether the library made `object`. If so, it is destroyed with this.
   bool owns(int status, void* object, int (*destroy)(void*));
-  /// A new value of attributes; nullptr where the library refuses.
+  /// Returns new attributes; nullptr if the library refuses.
   void* new_attributes();
-  /// What `pd` is, the result of describing a primitive.
+  /// Returns the primitive of `pd`, the result of describing it.
   Primitive described(int status, void* pd);
 
  private:
-  /// `have` as `primitive` wants it (kSrcMd, ...): the same memory, or new memory and a step in `steps` that
-  /// copies; `back`: the other way round.
+  /// Returns `have` in the layout that `primitive` wants (kSrcMd, ...): the same memory, or new memory with a
+  /// step in `steps` that copies to it. `back`: it copies the other way round.
   void* adapted(const Tensor& have, const Primitive& primitive, int wanted, bool back,
                 std::vector<Step>& steps);
   void* memory(MemoryDesc desc, void* handle);
@@ -174,15 +174,16 @@ class Primitives {
   void* stream_ = nullptr;
   std::deque<std::vector<float>> values_;
   std::deque<std::int32_t> numbers_;
-  std::vector<std::pair<int (*)(void*), void*>> made_;  ///< what to destroy by what, newest last
+  std::vector<std::pair<int (*)(void*), void*>> made_;  ///< functions that destroy objects, newest last
 };
 
-/// Through the API of the library's version. Throws Error(kEnvironment) when it lacks a function of it.
+/// Makes primitives with the API of the library's version. Throws Error(kEnvironment) if it lacks a function
+/// of it.
 std::shared_ptr<Primitives> make_primitives(const OneDnnLibrary& library);
 std::unique_ptr<Primitives> make_primitives2(void* library);
 std::unique_ptr<Primitives> make_primitives3(void* library);
 
-/// Adds what `primitive` is as a way; nothing where the library refuses, or has nothing but its reference
+/// Adds `primitive` as an algorithm. Adds nothing if the library refuses, or only has its reference
 /// implementation, which nobody would time.
 void add_way(std::vector<Way>& ways, const std::shared_ptr<Primitives>& primitives, const std::string& name,
              const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst,

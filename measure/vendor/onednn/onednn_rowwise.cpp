@@ -12,7 +12,7 @@ namespace {
 
 using Kind = RowFunction::Kind;
 
-/// The library's functions of elements: an operator of a row expression's, or, as kStep, a step.
+/// The library's functions of elements: for an operator of a row expression or, with kStep, for a step.
 struct Known {
   RowOp op{};
   EpilogueOp step{};
@@ -35,18 +35,21 @@ constexpr Known kKnown[] = {{RowOp::kExp, kNoStep, {0xbf, 0x2a}},
                             {kStep, EpilogueOp::kGeluErf, {0x30, 0x31}},
                             {kStep, EpilogueOp::kHardSwish, {0x70, 0x34, 1.0F / 6, 0.5F}}};
 
-/// nullopt: the library has none.
+/// Returns the library's function; nullopt if it has none.
 std::optional<Eltwise> eltwise_of(const RowFunction& of) {
   const auto known = std::ranges::find_if(
       kKnown, [&](const Known& each) { return each.op == of.op && each.step == of.step.op; });
   if (known == std::end(kKnown)) return std::nullopt;
   Eltwise result = known->eltwise;
-  if (row_of(of.step.op).numbers.most > 0)
-    result.alpha = of.step.numbers[0], result.beta = of.step.numbers[1];
+  if (row_of(of.step.op).numbers.most > 0) {
+    result.alpha = of.step.numbers[0];
+    result.beta = of.step.numbers[1];
+  }
   return result;
 }
 
-/// What the expression is as a whole, of a matrix; nullopt: the library is not asked for it.
+/// Returns the function that the whole expression computes on a matrix; nullopt if the library is not called
+/// for it.
 std::optional<RowFunction> whole_function(const Rowwise& rowwise) {
   const RowExpression expression = expression_of(rowwise);
   if (rowwise.out.size() != 1 || !rowwise.out[0].varies) return std::nullopt;

@@ -10,11 +10,11 @@
 
 namespace lehr::onednn {
 
-/// Throws Error(kUser), one sentence, for a row expression that is not one of these as a whole.
+/// Throws Error(kUser) with one sentence for a row expression that is not one of these as a whole.
 void require_rowwise(const Rowwise& rowwise);
 
-/// The primitive that the expression is; none where the library has no kernel for it. `pointers`, of
-/// tensors_of(workload), outlive the way.
+/// Returns the primitive that computes the expression; empty if the library has no kernel for it. `pointers`,
+/// of tensors_of(workload), must outlive the result.
 std::vector<Way> rowwise_ways(const std::shared_ptr<Primitives>& primitives, const Rowwise& rowwise,
                               std::span<void* const> pointers);
 

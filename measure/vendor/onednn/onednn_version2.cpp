@@ -1,4 +1,4 @@
-// What is of version 2 alone: descriptions that the caller keeps, primitives described in two calls.
+// Version 2's own parts: descriptions that the caller stores, primitives described in two calls.
 #include <array>
 #include <deque>
 
@@ -8,8 +8,8 @@
 namespace lehr::onednn {
 namespace {
 
-// The library fills them in, and they are only handed back to it. Larger than dnnl_memory_desc_t (about 700
-// bytes) and dnnl_convolution_desc_t, the largest of its kind (about 6 KB).
+// The library fills these in, and they are only handed back to it. They are larger than dnnl_memory_desc_t
+// (about 700 bytes) and dnnl_convolution_desc_t, the largest of its kind (about 6 KB).
 struct alignas(16) MemoryDesc2 {
   std::array<char, 4096> bytes{};
 };
@@ -96,7 +96,7 @@ class Primitives2 : public Primitives {
     return primitive(api2_.softmax(&operation, kForwardInference, algorithm, src, dst, 1), operation,
                      nullptr);
   }
-  // Source and destination are of one type.
+  // Source and destination have one type.
   Primitive layer_normalization(MemoryDesc src, MemoryDesc dst, float epsilon, bool scale,
                                 bool shift) override {
     if (!are_equal(src, dst)) return {};

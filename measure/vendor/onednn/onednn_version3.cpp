@@ -1,5 +1,5 @@
-// What is of version 3 alone: descriptions that the library keeps, primitives described in one call,
-// scales and steps behind the sums.
+// Version 3's own parts: descriptions that the library stores, primitives described in one call, scales and
+// steps after the sums.
 #include "base/error.h"
 #include "measure/vendor/onednn/onednn_primitives.h"
 

@@ -1,4 +1,4 @@
-// One of the ways in which oneDNN can compute a problem.
+// One of the algorithms with which oneDNN can compute a problem.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@ namespace lehr::onednn {
 
 struct Way {
   std::string name;            ///< "sgemm"; with the kernel that runs, "packed matmul, brgemm:avx2"
-  std::function<void()> call;  ///< computes the output; a failed call leaves it as it was
+  std::function<void()> call;  ///< computes the output; a failed call does not change it
 };
 
 }  // namespace lehr::onednn

@@ -1,4 +1,4 @@
-// The expression as a model, in two forms; the engine fuses what it can.
+// Runs the expression as a model, in two forms; the engine fuses what it can.
 #include "measure/vendor/onnxruntime/baseline_onnxruntime.h"
 
 #include <new>
@@ -13,7 +13,7 @@
 namespace lehr::onnxruntime {
 namespace {
 
-/// Long enough to tell forms apart that differ by some percent.
+/// Long enough to distinguish forms that differ by some percent.
 constexpr SampleRequest kChoosing = {1000, 5, 20000, 100000, 3, 0};
 
 void require_served(const Workload& workload, const RunSettings&) {

@@ -1,4 +1,4 @@
-// ONNX Runtime as a library to compare row expressions with.
+// ONNX Runtime as a library that row expressions are compared with.
 #pragma once
 
 #include "measure/vendor/vendor_library.h"

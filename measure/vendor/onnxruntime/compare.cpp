@@ -12,18 +12,18 @@
 namespace lehr::onnxruntime {
 namespace {
 
-/// Models differ by so many times what the original differs from itself.
+/// Allowed difference of a model, as a multiple of the original's difference from itself.
 constexpr double kTimesOwn = 4;
-/// The largest share of a range that rounding of the inputs excuses. A network that amplifies it more would
-/// hide every fault.
+/// The largest share of a range that rounding of the inputs excuses. A network that amplifies rounding more
+/// would hide every fault.
 constexpr double kMostNudged = 0.02;
-/// An output that may differ by so much of its range says nothing: it is random.
+/// An output that may differ by this share of its range shows nothing: it is random.
 constexpr double kSaysNothing = 0.5;
-/// Numbers beyond it are what a mask makes: they have to be as large, and do not count in a range.
+/// Numbers beyond it come from a mask: they must be as large, and do not count in a range.
 constexpr double kMasked = 1e30;
-/// Steps of the 8-bit code of the largest magnitude.
+/// Steps of the 8-bit quantization up to the largest magnitude.
 constexpr double kCodedRange = 127;
-/// What a step in what a kernel reads may become in what it makes.
+/// Steps in a kernel's output that one step in its input may cause.
 constexpr double kChained = 4;
 constexpr double kMostMeanSteps = 0.25;
 
@@ -34,8 +34,8 @@ T element(const std::string& bytes, std::size_t i) {
   return value;
 }
 
-/// How far two neighbouring numbers of a type are from each other, as a share of the larger one; 0: it is not
-/// one of reals.
+/// Returns the distance of neighbouring numbers of a type as a share of the larger one; 0 if it is not a type
+/// of reals.
 double spacing_of(OrtElementType type) {
   switch (type) {
     case OrtElementType::kDouble:
@@ -55,7 +55,8 @@ double spacing_of(OrtElementType type) {
   }
 }
 
-/// Calls `use` with what reads an element of a type of reals: the type is looked at once, and not for each.
+/// Calls `use` with a function that reads elements of a type of reals: the type is looked at once, not for
+/// each element.
 auto with_reader(OrtElementType type, const auto& use) {
   const auto of = [&]<typename T>(T, auto convert) {
     return use(
@@ -95,13 +96,13 @@ std::size_t count_of(const Data& data) {
   return size == 0 ? 0 : data.bytes.size() / size;
 }
 
-/// What an output of reals holds.
+/// The elements of an output of reals.
 struct Tally {
   std::size_t special = 0;  ///< infinities and NaN
   double range = 0;         ///< largest magnitude of the others
 };
-/// Elements that are the same for `other` inputs follow none, and have no part in the range unless all are
-/// such.
+/// Counts elements. Those that are the same for `other` inputs do not depend on inputs, and do not count in
+/// the range unless all are such.
 Tally tally_of(const Data& data, const Data* other) {
   if (other != nullptr && (other->type != data.type || other->shape != data.shape)) other = nullptr;
   Tally tally;
@@ -150,7 +151,7 @@ Difference steps_between(const Data& wanted, const Data& got) {
   return {.worst = static_cast<double>(worst), .mean = count == 0 ? 0 : sum / static_cast<double>(count)};
 }
 
-/// Elements that differ, as a share of all; texts are one element.
+/// Returns the share of elements that differ; a text is one element.
 double unequal_share(const Data& wanted, const Data& got) {
   const std::size_t size = bytes_of(wanted.type), count = count_of(wanted);
   if (size == 0) return wanted.bytes == got.bytes ? 0 : 1;
@@ -218,7 +219,7 @@ void Comparison::set_limits(std::size_t output) {
     Limit& limit = limits_[kind][output];
     limit.places = tally.special == fewest_special;
     if (is_real(data)) {
-      // Where all is 0, differences are a share of what the output is for other inputs.
+      // If all elements are 0, differences are a share of the output's range for other inputs.
       limit.range = tally.range > 0 ? tally.range : smallest_range > 0 ? smallest_range : 1;
       if (rules_.common_range && largest_range > 0) limit.range = largest_range;
       const std::vector<Difference>& nudged = originals_[kind].nudged;
@@ -292,8 +293,10 @@ void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& 
         wrong(fmt::format("differs by {:.2g} of its range, of which {:.2g} is allowed,", share, limit.share));
       else if (share > limit.share)
         wrong(fmt::format("differs in {:.2g} of its elements", share));
-      if (share > agreement.worst && std::isfinite(share))
-        agreement.worst = share, agreement.where = wanted.name;
+      if (share > agreement.worst && std::isfinite(share)) {
+        agreement.worst = share;
+        agreement.where = wanted.name;
+      }
       double& worst = output_in(agreement, i).worst;
       if (std::isfinite(share)) worst = std::max(worst, share);
     }

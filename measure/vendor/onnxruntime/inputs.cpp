@@ -24,7 +24,7 @@ constexpr InputKind kKinds[] = {{"N(0, 1)", Draw::kNormal, 1},
                                 {"zeros", Draw::kEqual, 0},
                                 {"ones", Draw::kEqual, 1}};
 
-/// Near to normal: the sum of twelve uniform numbers less six.
+/// Returns a nearly normal number: the sum of twelve uniform numbers less six.
 double normal(Rng& rng) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += rng.uniform();
@@ -50,14 +50,14 @@ double drawn_whole(const InputKind& kind, const WholeRange& range, Rng& rng) {
       low + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high - low) + 1)));
 }
 
-/// Ones come first in a row and zeros last, as with a text that is padded. With a single one a softmax over
-/// the row would be constant.
+/// Draws an element of a mask. In a row ones come first and zeros last, as in a padded text. With a single
+/// one a softmax over the row would be constant.
 double drawn_of_mask(std::size_t column, std::size_t row, Rng& rng) {
   if (column == 0 || (column == 1 && row > 2)) return 1;
   return column + 1 == row ? 0 : static_cast<double>(rng.below(2));
 }
 
-/// What a type's elements may be where the graph asks for nothing; nullopt for reals.
+/// Returns the usual elements of a type if the graph requires nothing; nullopt for reals.
 std::optional<WholeRange> usual_range(OrtElementType type) {
   switch (type) {
     case OrtElementType::kBool:
@@ -104,7 +104,7 @@ void append_real(OrtElementType type, double value, std::string& bytes) {
   }
 }
 
-/// In two's complement the low bytes are the number in each type.
+/// Appends an integer. In two's complement its low bytes are the number in each type.
 void append_whole(OrtElementType type, std::int64_t value, std::string& bytes) {
   bytes.append(reinterpret_cast<const char*>(&value), bytes_of(type));
 }
@@ -117,7 +117,7 @@ std::span<const InputKind> input_kinds() {
 
 namespace {
 
-/// An input's shape, without elements.
+/// Returns an input's shape, without elements.
 Data without_elements(const Value& value, const InputNeeds& needs) {
   Data data = {value.name, value.type, value.shape, ""};
   if (const auto given = needs.shapes.find(value.name); given != needs.shapes.end())

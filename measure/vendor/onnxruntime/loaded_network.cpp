@@ -13,7 +13,7 @@
 namespace lehr::onnxruntime {
 namespace {
 
-/// Throws the engine's words.
+/// Throws the engine's message.
 void expect(const OrtApi* api, OrtStatus* status) {
   if (status == nullptr) return;
   const std::string text = ort::GetErrorMessage(api, status);
@@ -21,7 +21,7 @@ void expect(const OrtApi* api, OrtStatus* status) {
   throw_user("ONNX Runtime: {}", text);
 }
 
-/// What a slot makes and another one ends.
+/// Owns an object that a function makes and another one releases.
 template <typename T, auto kRelease>
 class Owned {
  public:
@@ -74,7 +74,8 @@ std::string texts_of(const OrtApi* api, const OrtValue* value, std::size_t count
   return bytes;
 }
 
-// What a value holds; of no type where it is no tensor, or of a type whose elements are not known.
+// Returns a value's elements. The type is kUndefined if it is not a tensor, or of a type whose elements are
+// not known.
 Data data_of(const OrtApi* api, OrtValue* value) {
   Data data;
   data.type = OrtElementType::kUndefined;
@@ -157,7 +158,7 @@ struct LoadedNetwork::State {
   void set_up(OwnedOptions& options, const LoadOptions& wanted) const {
     expect(api, ort::CreateSessionOptions(api, options.fresh()));
     expect(api, ort::SetIntraOpNumThreads(api, options.get(), wanted.threads));
-    // Else its threads go on spinning behind an inference, on the CPUs that another session's need.
+    // Otherwise its threads would go on spinning after an inference, on the CPUs that another session needs.
     if (!wanted.spins)
       expect(api, ort::AddSessionConfigEntry(api, options.get(), "session.force_spinning_stop", "1"));
     expect(api, ort::SetSessionGraphOptimizationLevel(
@@ -170,7 +171,7 @@ struct LoadedNetwork::State {
       expect(api, ort::RegisterCustomOpsLibrary_V2(api, options.get(), wanted.plugin.c_str()));
   }
 
-  /// What `ask(allocator, &text)` gives.
+  /// Returns the text that `ask(allocator, &text)` gives.
   std::string text_from(const auto& ask) const {
     OrtAllocator* allocator = nullptr;
     expect(api, ort::GetAllocatorWithDefaultOptions(api, &allocator));
@@ -213,7 +214,7 @@ struct LoadedNetwork::State {
   std::vector<Value> inputs, outputs;
   std::vector<std::string> bytes;  ///< of `fed`
   std::vector<OwnedValue> fed, made;
-  bool bound = false;  ///< `made` stay
+  bool bound = false;  ///< whether `made` stays
 };
 
 LoadedNetwork::LoadedNetwork(const Engine& engine, const std::string& path, const LoadOptions& options)
@@ -247,7 +248,7 @@ void LoadedNetwork::feed(const std::vector<Data>& data) {
   State& state = *state_;
   state.fed.clear();
   state.bytes.clear();
-  state.bytes.reserve(state.inputs.size());  // short ones would move
+  state.bytes.reserve(state.inputs.size());  // short strings would move
   Owned<OrtMemoryInfo, ort::ReleaseMemoryInfo> memory(state.api);
   expect(state.api,
          ort::CreateCpuMemoryInfo(state.api, OrtAllocatorType::kArena, OrtMemType::kDefault, memory.fresh()));

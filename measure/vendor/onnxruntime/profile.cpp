@@ -20,7 +20,7 @@ struct Span {
   double begin = 0, us = 0;
   double end() const { return begin + us; }
 };
-/// What nodes took in each inference, by name and operator.
+/// Times of nodes in each inference, by name and operator.
 using Times = std::map<std::pair<std::string, std::string>, std::vector<double>>;
 struct NodeSpan : Span {
   Times::value_type* node = nullptr;
@@ -28,7 +28,7 @@ struct NodeSpan : Span {
 
 struct Profile {
   Times times;
-  std::vector<NodeSpan> nodes;  ///< in `times`
+  std::vector<NodeSpan> nodes;  ///< those with times
   std::vector<Span> inferences;
 };
 
@@ -45,7 +45,7 @@ double number_of(const json& event, const char* key) {
 
 void add_event(const json& event, Profile& profile) {
   const Span span = {number_of(event, "ts"), number_of(event, "dur")};
-  // Not what is negative, infinite or no number.
+  // Excludes negative, infinite and NaN times.
   if (!(span.begin >= 0 && span.us >= 0 && std::isfinite(span.end()))) return;
   constexpr std::string_view kEnd = "_kernel_time";
   const std::string_view kind = text_of(event, "cat"), name = text_of(event, "name");
@@ -59,8 +59,8 @@ void add_event(const json& event, Profile& profile) {
   profile.nodes.push_back({span, &*profile.times.try_emplace({std::string(node), std::string(op)}).first});
 }
 
-/// The events, one after the other: as values they would take many times the file's size. False: the text is
-/// none, or cut.
+/// Reads the events one after the other: as JSON values they would take many times the file's size. Returns
+/// false if the text is not a profile, or is cut.
 bool read(std::istream& text, Profile& profile) {
   const json::parser_callback_t take = [&](int depth, json::parse_event_t what, json& value) {
     if (depth != 1 || what != json::parse_event_t::object_end) return true;
@@ -70,12 +70,12 @@ bool read(std::istream& text, Profile& profile) {
   return json::parse(text, take, false).is_array();
 }
 
-/// An outer one before those within it.
+/// Orders by begin; an outer span comes before those within it.
 bool before(const Span& one, const Span& other) {
   return one.begin != other.begin ? one.begin < other.begin : one.us > other.us;
 }
 
-/// Of values beside which there are as many zeros as make it `count` of them.
+/// Returns the least of `count` values, of which those that are missing are zeros.
 double least(const std::vector<double>& values, std::size_t count) {
   return values.size() < count ? 0 : *std::ranges::min_element(values);
 }
@@ -96,7 +96,7 @@ std::vector<NodeTime> node_times(std::istream& text, std::size_t warm_up) {
     std::map<Times::value_type*, double> times;
     double done = inference.begin;
     for (; node != profile.nodes.end() && node->begin <= inference.end(); ++node) {
-      if (node->begin < done) continue;  // of an inference before, or within another node
+      if (node->begin < done) continue;  // of an earlier inference, or within another node
       times[node->node] += node->us;
       done = node->end();
     }

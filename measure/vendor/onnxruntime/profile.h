@@ -1,5 +1,5 @@
-// Where a network's time goes, from the file that a session of ONNX Runtime's writes when it is asked for a
-// profile (https://onnxruntime.ai/docs/performance/tune-performance/profiling-tools.html).
+// Reads where a network's time goes from the profile that a session of ONNX Runtime writes on request
+// (https://onnxruntime.ai/docs/performance/tune-performance/profiling-tools.html).
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace lehr::onnxruntime {
 
-/// A node, and what it takes in one inference. Name and operator are the engine's, which has its own for what
-/// it fuses.
+/// A node with its time in one inference. Name and operator are the engine's, which has its own for fused
+/// nodes.
 struct NodeTime {
   std::string name, op;
   double us = 0;
@@ -23,10 +23,10 @@ void describe(auto& field, Is<NodeTime> auto& time) {
   field("us", time.us);
 }
 
-/// By node, the least of all inferences but the first `warm_up`, in the order in which they begin: few are
-/// profiled, and what else runs on the machine may interrupt a long node in most of them. A node
-/// with subgraphs has their nodes' time. Empty where the text is no whole profile, has no such inference, or
-/// is longer than 256 MiB.
+/// Returns the least time of each node over all inferences but the first `warm_up`, in the order in which the
+/// nodes begin. Few inferences are profiled, and other programs on the machine may interrupt a long node in
+/// most of them. A node with subgraphs includes their nodes' time. Returns nothing if the text is not a whole
+/// profile, has no such inference, or is longer than 256 MiB.
 std::vector<NodeTime> node_times(std::istream& profile, std::size_t warm_up);
 
 }  // namespace lehr::onnxruntime

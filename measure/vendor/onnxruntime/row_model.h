@@ -1,4 +1,4 @@
-// A row expression as an ONNX model.
+// Writes a row expression as an ONNX model.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 namespace lehr::onnxruntime {
 
 struct RowModel {
-  std::string bytes;          ///< the file's
+  std::string bytes;          ///< the file's bytes
   std::vector<Value> values;  ///< inputs and outputs, in the order of tensors_of(rowwise)
 };
 
-/// Writes one of opset 20 for the rows of the call. `whole`: what ONNX has as one function (softmax, layer
-/// normalization, ...) is one node, else each operator is. Throws Error(kUser), one sentence, for what it
-/// does not write.
+/// Returns a model of opset 20 for the rows of the call. `whole`: a function that ONNX has (softmax, layer
+/// normalization, ...) is one node; otherwise each operator is a node. Throws Error(kUser) with one sentence
+/// for an expression that it cannot write.
 RowModel row_model(const Rowwise& rowwise, bool whole);
 
-/// A model that hands on one element.
+/// Returns a model that copies one element.
 RowModel identity_model();
 
 }  // namespace lehr::onnxruntime

@@ -21,10 +21,10 @@
 namespace lehr::onnxruntime {
 namespace {
 
-/// A turn takes about so long, or one inference.
+/// A turn takes about this time, or one inference.
 constexpr double kTurnUs = 20000;
 constexpr std::size_t kFewestTurns = 5;
-/// In which the original is asked about one kind of inputs after the other; the other models take as long
+/// Seconds for running the original on one kind of inputs after the other; the other models take as long
 /// again.
 constexpr double kMostKindsS = 30;
 
@@ -32,15 +32,14 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Returns the memory of this process that is in use, with files that are mapped; 0: the system does not
-/// tell.
+/// Returns the memory that this process uses, including mapped files; 0 if it is not known.
 std::int64_t memory_bytes() {
   std::int64_t all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-/// One inference first that is not timed: the session's threads have to wake up.
+/// Times a turn. One inference comes first without being timed: the session's threads must wake up.
 double turn_us(LoadedNetwork& network, int inferences) {
   network.run();
   double sum = 0;
@@ -48,7 +47,7 @@ double turn_us(LoadedNetwork& network, int inferences) {
   return sum / inferences;
 }
 
-/// In turns: what else the machine does hits all alike.
+/// Times networks in turns: other programs on the machine affect all alike.
 void time_in_turns(std::vector<std::unique_ptr<LoadedNetwork>>& networks, double seconds,
                    TrialReport& report) {
   std::vector<int> inferences;
@@ -60,8 +59,8 @@ void time_in_turns(std::vector<std::unique_ptr<LoadedNetwork>>& networks, double
       if (networks[i]) report.models[i].turn_us.push_back(turn_us(*networks[i], inferences[i]));
 }
 
-/// Where a model's time goes, or nothing where the engine does not tell. By a session of its own: one that
-/// takes notes is slower.
+/// Returns a model's times by node, or nothing if the engine does not report them. Uses a session of its own:
+/// one that writes a profile is slower.
 std::vector<NodeTime> profile_of(const Engine& engine, const ModelFile& file, int threads,
                                  const std::vector<Data>& inputs, const std::string& scratch) {
   constexpr std::size_t kWarmUp = 1, kFewest = 3, kMost = 20;
@@ -86,7 +85,7 @@ Data fed_data(const FedInput& input) {
   return data;
 }
 
-/// The inputs that the user does not give.
+/// Returns the inputs that the user does not give.
 std::vector<Value> made_up(const LoadedNetwork& network, const TrialRequest& request) {
   std::vector<Value> inputs = network.inputs();
   std::erase_if(inputs, [&](const Value& each) {
@@ -99,7 +98,7 @@ std::vector<Data> inputs_for(const LoadedNetwork& network, const TrialRequest& r
                              const InputNeeds& needs, std::size_t kind) {
   std::vector<Data> inputs;
   for (const FedInput& each : request.fed) inputs.push_back(fed_data(each));
-  // Each kind of its own seed: what is alike in two outputs follows no input.
+  // Each kind has its own seed: elements that are equal in two outputs then depend on no input.
   for (Data& data :
        make_inputs(made_up(network, request), needs, input_kinds()[kind], request.seed + (kind << 32)))
     inputs.push_back(std::move(data));
@@ -112,7 +111,7 @@ std::vector<Data> results_of(LoadedNetwork& network, const std::vector<Data>& in
   return network.results();
 }
 
-/// Counts infinities and NaN in the outputs for usual inputs; more than any count where the network fails.
+/// Counts infinities and NaN in the outputs for usual inputs; more than any count if the network fails.
 std::size_t special_outputs(LoadedNetwork& network, const TrialRequest& request, const InputNeeds& needs) {
   try {
     std::size_t special = 0;
@@ -124,8 +123,9 @@ std::size_t special_outputs(LoadedNetwork& network, const TrialRequest& request,
   }
 }
 
-/// Adds the masks: inputs in which numbers above 1 make outputs infinite or NaN, or the network fail. An
-/// input that the graph leaves one number only is one, too: positions are counted by sums over a mask.
+/// Adds the masks: inputs in which numbers above 1 make outputs infinite or NaN, or make the network fail. An
+/// input for which the graph allows only one number is a mask, too: positions are counted by sums over a
+/// mask.
 void find_masks(LoadedNetwork& network, const TrialRequest& request, InputNeeds& needs) {
   std::set<std::string> candidates;
   for (const Value& each : made_up(network, request))
@@ -152,8 +152,8 @@ void find_masks(LoadedNetwork& network, const TrialRequest& request, InputNeeds&
   needs.masks = masks;
 }
 
-/// How far the original's outputs move when its inputs are rounded otherwise. Nothing for zeros and ones,
-/// which have to be exact.
+/// Returns how far the original's outputs move when its inputs are rounded differently. Returns nothing for
+/// zeros and ones, which must be exact.
 std::vector<Difference> moved_by_rounding(LoadedNetwork& network, const TrialRequest& request,
                                           const Original& original, std::size_t kind) {
   using Draw = InputKind::Draw;
@@ -166,8 +166,8 @@ std::vector<Difference> moved_by_rounding(LoadedNetwork& network, const TrialReq
   return moved;
 }
 
-/// The original's outputs for each kind of inputs with which it runs. Throws Error(kUser) where it runs with
-/// none.
+/// Returns the original's outputs for each kind of inputs with which it runs. Throws Error(kUser) if it runs
+/// with none.
 std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& request, TrialReport& report) {
   InputNeeds needs = {request.shapes, request.ranges};
   find_masks(network, request, needs);
@@ -198,7 +198,7 @@ std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& r
   return originals;
 }
 
-/// What an engine's optimizations change is no fault of a rewritten model either.
+/// Adds the effect of an engine's optimizations, which must not count as a fault of a rewritten model.
 void add_unoptimized(const Engine& engine, const TrialRequest& request, std::vector<Original>& originals) {
   try {
     LoadedNetwork plain(engine, request.models[0].path, {request.threads, request.models[0].plugin, false});
@@ -207,7 +207,7 @@ void add_unoptimized(const Engine& engine, const TrialRequest& request, std::vec
   }
 }
 
-/// For so many kinds of inputs, each twice: what is prepared by a first call must not be used up by it.
+/// Compares for this many kinds of inputs, each twice: what a first call prepares must not be used up by it.
 void compare(LoadedNetwork& network, std::span<const Original> originals, const Comparison& comparison,
              ModelTrial& trial) {
   Agreement agreement;
@@ -246,7 +246,7 @@ void try_all(const TrialRequest& request, const std::string& scratch, TrialRepor
     report.models[0].failure = error.what();
     return;
   }
-  // Quantized networks amplify another rounding however little is proved.
+  // Quantized networks amplify different rounding however little is to be proved.
   if (request.all_kinds || request.rules.common_range) add_unoptimized(engine, request, originals);
   const Comparison comparison(originals, request.rules);
   report.compared = comparison.says_anything();
@@ -324,7 +324,7 @@ int trial_main(const std::string& request, const std::string& report) {
   out << nlohmann::json(try_models(document.get<TrialRequest>(), report + ".profile"))
              .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   out.flush();
-  // Threads of the engine may still be at work: what it holds ends with the process.
+  // Threads of the engine may still be running: its objects end with the process.
   _exit(out ? 0 : 2);
 }
 
@@ -369,7 +369,8 @@ Beside beside(const ModelTrial& one, const ModelTrial& other) {
     one_us.push_back(one.turn_us[i]);
     other_us.push_back(other.turn_us[i]);
   }
-  result.one_us = median(one_us), result.other_us = median(other_us);
+  result.one_us = median(one_us);
+  result.other_us = median(other_us);
   result.speedup = {result.other_us / result.one_us, usual};
   return result;
 }

@@ -1,4 +1,4 @@
-// Models beside each other in ONNX Runtime: whether they compute the same, and how long each takes.
+// Runs models beside each other in ONNX Runtime: whether they compute the same, and how long each takes.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ namespace lehr::onnxruntime {
 
 struct ModelFile {
   std::string path;
-  std::string plugin;    ///< "": none
-  bool briefly = false;  ///< compared for the first kind of inputs alone: it is timed beside what is told
+  std::string plugin;  ///< "": no plug-in
+  /// Whether it is only compared for the first kind of inputs: it is timed beside the one that is reported.
+  bool briefly = false;
 };
 void describe(auto& field, Is<ModelFile> auto& file) {
   field("path", file.path);
@@ -41,17 +42,18 @@ void describe(auto& field, Is<FedInput> auto& input) {
 
 struct TrialRequest {
   std::vector<std::string> libraries;  ///< find_libraries()
-  std::vector<ModelFile>
-      models;  ///< the first is what the others are compared with; none: only the engine is looked for
+  std::vector<ModelFile> models;       ///< the first one is the original; none: the engine is only looked for
   int threads = 1;
   std::uint64_t seed = 0;                                   ///< of random inputs
   std::map<std::string, std::vector<std::int64_t>> shapes;  ///< InputNeeds
   std::map<std::string, WholeRange> ranges;                 ///< InputNeeds
-  std::vector<FedInput> fed;  ///< in place of random inputs of these names; then of no kind but one
-  bool all_kinds = true;      ///< of inputs; else of the first kind with which the original runs
-  ComparisonRules rules;      ///< what the models are held to
-  double seconds = 0;         ///< in which they are timed in turns; 0: they are not
-  std::size_t profiled = 0;   ///< so many of the first models tell where their time goes, once they are timed
+  /// Replace random inputs of these names; if there are any, there is one kind of inputs.
+  std::vector<FedInput> fed;
+  /// Whether to compare with all kinds of inputs; if false, with the first kind with which the original runs.
+  bool all_kinds = true;
+  ComparisonRules rules;     ///< for comparing the models
+  double seconds = 0;        ///< time for timing them in turns; 0: they are not timed
+  std::size_t profiled = 0;  ///< number of models, from the first on, whose times by node are measured
 };
 void describe(auto& field, Is<TrialRequest> auto& request) {
   field("libraries", request.libraries);
@@ -68,15 +70,15 @@ void describe(auto& field, Is<TrialRequest> auto& request) {
 }
 
 struct ModelTrial {
-  std::string failure;  ///< why it did not run, or computes something else; "": neither
+  std::string failure;  ///< why it did not run, or what it computes differently; "": neither
   double worst = 0;  ///< largest difference from the first model's outputs, as a share of an output's range
-  std::string worst_output;  ///< in which output
+  std::string worst_output;  ///< the output with this difference
   std::vector<OutputAgreement> outputs;
-  double creation_us = 0;  ///< in which its session was made
-  /// What the process grew by until the first inference was done; of the first model alone. 0: not known.
+  double creation_us = 0;  ///< time for making its session
+  /// Growth of the process until the end of the first inference; only of the first model. 0: not known.
   std::int64_t memory_bytes = 0;
-  std::vector<double> turn_us;  ///< of each turn, the time of an inference
-  std::vector<NodeTime> nodes;  ///< node_times() of one that tells; empty: it could not
+  std::vector<double> turn_us;  ///< by turn, the time of an inference
+  std::vector<NodeTime> nodes;  ///< node_times() if it was profiled; empty: not possible
 };
 void describe(auto& field, Is<ModelTrial> auto& trial) {
   field("failure", trial.failure);
@@ -90,14 +92,14 @@ void describe(auto& field, Is<ModelTrial> auto& trial) {
 }
 
 struct TrialReport {
-  std::string failure;  ///< of the engine itself
-  bool died = false;    ///< `failure` is that its process crashed or did not come to an end
-  std::string version;  ///< of the engine
-  /// Whether an output was compared; else `blind` says why not.
+  std::string failure;  ///< the engine's own failure
+  bool died = false;    ///< whether `failure` is that its process crashed or did not end
+  std::string version;  ///< the engine's
+  /// Whether an output was compared; if false, `blind` says why.
   bool compared = false;
   std::vector<BlindOutput> blind;  ///< outputs that could not be compared
   std::vector<std::string> notes;  ///< clauses about inputs that show less than others
-  double own = 0;                  ///< largest difference of the original from itself, likewise
+  double own = 0;  ///< largest difference of the original from itself, as a share of an output's range
   std::vector<ModelTrial> models;
 };
 void describe(auto& field, Is<TrialReport> auto& report) {
@@ -111,40 +113,41 @@ void describe(auto& field, Is<TrialReport> auto& report) {
   field("models", report.models);
 }
 
-/// Where libonnxruntime.so may be, the best guess first: as LEHR_ONNXRUNTIME says, or the loader's, and what
-/// the package onnxruntime of the Python on PATH has.
+/// Returns the paths where libonnxruntime.so may be, the best guess first: that of LEHR_ONNXRUNTIME, or the
+/// loader's, and that of the package onnxruntime of the Python on PATH.
 std::vector<std::string> find_libraries(const ToolPaths& tools);
 
 /// Loads ONNX Runtime into this process and returns its version and path. Throws Error(kEnvironment) that
 /// says what to install.
 std::string describe_engine(const ToolPaths& tools);
 
-/// In this process: an engine, and what it loads, may take it down. Each model computes the same inputs of
-/// each kind (input_kinds()) twice; then they are timed in turns of some inferences, and those that are asked
-/// tell where their time goes; they write files whose paths begin with `scratch`. Never throws for what
-/// engine or models do.
+/// Tries models in this process, which an engine, or what it loads, may crash. Each model computes the same
+/// inputs of each kind (input_kinds()) twice. Then they are timed in turns of some inferences, and the
+/// requested ones are profiled; they write files whose paths begin with `scratch`. Never throws for failures
+/// of engine or models.
 TrialReport try_models(const TrialRequest& request, const std::string& scratch);
 
-/// The same in a process of its own, `lehr engine REQUEST REPORT`, which may take `limit_s` seconds and is
-/// ended once `stop` is set.
+/// Does the same in a process of its own, `lehr engine REQUEST REPORT`, which may take `limit_s` seconds and
+/// is ended once `stop` is true.
 TrialReport try_models_apart(const TrialRequest& request, const ToolPaths& tools, double limit_s,
                              const std::atomic<bool>* stop = nullptr);
 
-/// main() of that process: reads the request's file, writes the report's.
+/// Runs main() of that process: reads the request's file, writes the report's.
 int trial_main(const std::string& request, const std::string& report);
 
-/// Two models in the turns that both had.
+/// Two models, compared over the turns that both had.
 struct Beside {
-  /// Medians over the turns whose ratio is a usual one, within the interval of the ratios' median: those that
-  /// a busy machine slowed down for one of both are not among them.
+  /// Medians over the turns with a usual ratio, within the interval of the ratios' median. Turns that a busy
+  /// machine slowed down for only one of the two are left out.
   double one_us = 0, other_us = 0;
-  Ratio speedup;  ///< how many times as fast the one is as the other: of these times, with that interval
+  /// How many times as fast `one` is as `other`: the ratio of these times, with that interval.
+  Ratio speedup;
 };
-/// Zeros where either has no turns.
+/// Returns zeros if either has no turns.
 Beside beside(const ModelTrial& one, const ModelTrial& other);
-/// Its speedup's value.
+/// Returns the value of its speedup.
 double speedup(const ModelTrial& one, const ModelTrial& other);
-/// Median of the turns; microseconds, 0 where there are none.
+/// Returns the median of the turns in microseconds; 0 without turns.
 double median_us(const ModelTrial& trial);
 
 }  // namespace lehr::onnxruntime

@@ -1,4 +1,4 @@
-// cblas_sgemm, found at run time, and the core types that the library may be told.
+// cblas_sgemm, loaded at run time, and the core types that the library can be set to.
 #include "measure/vendor/openblas/baseline_openblas.h"
 
 #include <fmt/core.h>
@@ -25,8 +25,9 @@ Sgemm open(int) {
   return {sgemm};
 }
 
-/// OpenBLAS picks its kernels by CPU model, and Debian's takes those of Haswell, half as fast, on CPUs that
-/// it does not know: the honest baseline is the fastest core type that the instruction set can run.
+/// Returns core types to try. OpenBLAS picks its kernels by CPU model, and Debian's takes those of Haswell,
+/// half as fast, on CPUs that it does not know: the honest baseline is the fastest core type that the
+/// instruction set can run.
 std::vector<BaselineVariant> variants(std::string_view arch, int threads) {
   std::vector<BaselineVariant> result = with_openmp(arch, threads);
   result[0].environment.push_back(fmt::format("OPENBLAS_NUM_THREADS={}", threads));
