@@ -13,7 +13,7 @@
 
 namespace lehr::api {
 
-EngineCheck engine_check(const Model& model, const ApplyOptions& options) {
+EngineCheck engine_check(const NetworkFile& model, const ApplyOptions& options) {
   check(options);
   check_model(model);
   EngineCheck check;
@@ -37,7 +37,7 @@ void feed(const OnnxModel& model, const ApplyOptions& options, EngineCheck& chec
 
 namespace {
 
-ApplyRequest request_of(const Model& model, const ApplyOptions& options) {
+ApplyRequest request_of(const NetworkFile& model, const ApplyOptions& options) {
   ApplyRequest request;
   request.bundle = options.bundle;
   request.saving_products = options.winograd;
@@ -52,7 +52,7 @@ ApplyRequest request_of(const Model& model, const ApplyOptions& options) {
 Applied face_of(const lehr::Applied& applied) {
   const EngineVerdict& verdict = applied.verdict;
   Applied result;
-  result.places = static_cast<int>(applied.places);
+  result.matches = static_cast<int>(applied.matches);
   result.replaced = static_cast<int>(applied.replaced);
   result.original_us = verdict.original_us;
   result.rewritten_us = verdict.rewritten_us;
@@ -65,7 +65,7 @@ Applied face_of(const lehr::Applied& applied) {
 
 }  // namespace
 
-Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::json& document,
+Applied applied_to(const NetworkFile& model, const ApplyOptions& options, nlohmann::json& document,
                    const std::shared_future<FolderFile>& plugin) {
   check_named("--bundle", options.bundle);
   check_named("--out", options.out);
@@ -99,7 +99,7 @@ Applied applied_to(const Model& model, const ApplyOptions& options, nlohmann::js
   return result;
 }
 
-Applied apply(const Model& model, const ApplyOptions& options) {
+Applied apply(const NetworkFile& model, const ApplyOptions& options) {
   nlohmann::json document;
   return guarded([&] { return applied_to(model, options, document); });
 }

@@ -191,10 +191,10 @@ std::string csv_of(const json& documents) {
       {"created_unix_ms", "/created_unix_ms"},
       {"config", "/config"}};
   std::string text;
-  for (const auto& [name, place] : kColumns) text += fmt::format("{}{}", text.empty() ? "" : ",", name);
+  for (const auto& [name, match] : kColumns) text += fmt::format("{}{}", text.empty() ? "" : ",", name);
   for (const json& document : documents)
-    for (const char* before = "\n"; const auto& [name, place] : kColumns) {
-      const json value = document.value(json::json_pointer(place), json());
+    for (const char* before = "\n"; const auto& [name, match] : kColumns) {
+      const json value = document.value(json::json_pointer(match), json());
       text += std::exchange(before, ",");
       text += value.is_string() ? csv_quoted(printable(value.get<std::string>()))
               : value.is_null() ? ""

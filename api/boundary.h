@@ -47,7 +47,7 @@ auto guarded(Call&& call) {
 /// Throws lehr::Error where an option that names a file or folder is empty.
 void check_named(std::string_view flag, const std::string& path);
 /// Throws lehr::Error where the file has no name or a size is below 1.
-void check_model(const Model& model);
+void check_model(const NetworkFile& model);
 
 /// Hands events on to a callback, which may be empty. A callback that throws gets no more events. Any thread
 /// may report.

@@ -351,7 +351,7 @@ struct DimSize {
 };
 
 /// A network in an ONNX file, with the sizes of its inputs.
-struct Model {
+struct NetworkFile {
   std::string file;
   /// Sizes by the names of dimensions: "batch". One dimension may have a range. A product is tuned for the
   /// whole range if only its number of rows varies. All other matches stay the engine's.
@@ -359,7 +359,7 @@ struct Model {
   std::map<std::string, std::vector<std::int64_t>> inputs = {};  ///< shapes by the names of inputs
 };
 
-struct ModelResult {
+struct NetworkResult {
   /// Microseconds: sums over all matches of its kernels.
   double best_us = 0, default_us = 0, baseline_us = 0;
   int workloads = 0, trials = 0;
@@ -371,7 +371,7 @@ struct ModelResult {
 
 /// Tunes all convolutions and products of a network, in turns. Each turn goes to the workload with the
 /// largest expected gain. On a CPU, open the device with `caches` "memory", as the command does.
-ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options = {});
+NetworkResult tune(const NetworkFile& model, Device& device, Log& log, const TuneOptions& options = {});
 
 /// Describes the options that filter the winners of a log; "" selects all.
 void describe_filter(auto& option, auto& o) {
@@ -500,7 +500,7 @@ struct Share {
 
 struct Applied {
   /// Number of convolutions and products; number of these that kernels compute now.
-  int places = 0, replaced = 0;
+  int matches = 0, replaced = 0;
   /// Of the whole network in the engine; 0: not timed.
   double original_us = 0, rewritten_us = 0, speedup = 0;
   /// Largest difference from the original's outputs, as a share of an output's range.
@@ -518,7 +518,7 @@ struct Applied {
 };
 
 /// Writes a network that ONNX Runtime runs with the kernels of a bundle (docs/models.md).
-Applied apply(const Model& model, const ApplyOptions& options);
+Applied apply(const NetworkFile& model, const ApplyOptions& options);
 
 struct OptimizeOptions {
   std::string out = "faster";
@@ -559,7 +559,7 @@ void describe(auto& option, Is<OptimizeOptions> auto& o) {
 }
 
 struct Optimized {
-  ModelResult tuned;
+  NetworkResult tuned;
   Applied applied;
   Code code = Code::kDone;
   std::string failure;
@@ -568,6 +568,6 @@ struct Optimized {
 };
 
 /// Tunes a network on the CPU, exports its kernels and applies them to it.
-Optimized optimize(const Model& model, const OptimizeOptions& options = {});
+Optimized optimize(const NetworkFile& model, const OptimizeOptions& options = {});
 
 }  // namespace lehr::api

@@ -21,7 +21,7 @@ using nlohmann::json;
 /// Groups nodes by reason: how many have it, and the first of them.
 std::map<std::string, std::pair<std::size_t, std::string>> grouped(const Network& network) {
   std::map<std::string, std::pair<std::size_t, std::string>> groups;
-  for (const Gap& gap : network.places.gaps) {
+  for (const Gap& gap : network.matches.gaps) {
     const OnnxNode& node = network.model.nodes[gap.node];
     auto& [count, first] = groups[fmt::format("{}: {}", node.op, gap.reason)];
     if (count++ == 0) first = called(node, gap.node);
@@ -30,14 +30,14 @@ std::map<std::string, std::pair<std::size_t, std::string>> grouped(const Network
 }
 
 std::string text_of(const Network& network, const std::vector<ServedWorkload>& served, std::size_t width) {
-  std::size_t places = 0;
+  std::size_t matches = 0;
   double covered = 0;
   std::vector<std::vector<std::string>> cells;
   for (const ServedWorkload& each : served) {
-    const auto& [workload, its_places] = *each.placed;
-    places += its_places.size();
+    const auto& [workload, its_matches] = *each.matched;
+    matches += its_matches.size();
     if (!each.families.empty()) covered += each.share;
-    cells.push_back({std::to_string(its_places.size()), fmt::format("{:.1f} %", 100 * each.share),
+    cells.push_back({std::to_string(its_matches.size()), fmt::format("{:.1f} %", 100 * each.share),
                      fmt::format("{:.3f}", flops_of(workload) / 1e9), short_text(workload),
                      each.families.empty() ? "none: " + each.unserved
                                            : fmt::format("{}", fmt::join(each.families, ", "))});
@@ -45,7 +45,7 @@ std::string text_of(const Network& network, const std::vector<ServedWorkload>& s
   std::string text = fmt::format("{} nodes, opset {}, by {}\n", network.model.nodes.size(),
                                  network.model.opset(), printable(network.model.producer));
   text += fmt::format("{} workloads in {} places, {:.1f} % of the operations that are known\n\n",
-                      served.size(), places, 100 * covered);
+                      served.size(), matches, 100 * covered);
   if (!served.empty())
     text += format_table({"places", "share", "GFLOP", "<workload", "<families"}, cells, {.width = width});
   for (const auto& [reason, group] : grouped(network))
@@ -62,20 +62,20 @@ json document_of(const std::string& file, const Network& network, const std::vec
   const OnnxModel& model = network.model;
   json tasks = json::array(), gaps = json::array();
   for (const ServedWorkload& each : served) {
-    json places = json::array();
-    for (const NetworkPlace& place : each.placed->places) {
+    json matches = json::array();
+    for (const Match& match : each.matched->matches) {
       json nodes = json::array();
-      for (const std::size_t node : place.nodes) nodes.push_back(called(model.nodes[node], node));
-      places.push_back({{"nodes", std::move(nodes)}, {"outputs", outputs_of(place)}});
+      for (const std::size_t node : match.nodes) nodes.push_back(called(model.nodes[node], node));
+      matches.push_back({{"nodes", std::move(nodes)}, {"outputs", outputs_of(match)}});
     }
-    tasks.push_back({{"workload", to_text(each.placed->workload)},
-                     {"flops", flops_of(each.placed->workload)},
+    tasks.push_back({{"workload", to_text(each.matched->workload)},
+                     {"flops", flops_of(each.matched->workload)},
                      {"share", each.share},
                      {"families", each.families},
                      {"unserved", each.unserved},
-                     {"places", std::move(places)}});
+                     {"places", std::move(matches)}});
   }
-  for (const Gap& gap : network.places.gaps)
+  for (const Gap& gap : network.matches.gaps)
     gaps.push_back(
         {{"node", called(model.nodes[gap.node], gap.node)}, {"reason", gap.reason}, {"flops", gap.flops}});
   return {{"model", file},
@@ -92,7 +92,7 @@ json document_of(const std::string& file, const Network& network, const std::vec
 
 }  // namespace
 
-Listing list_model(const Model& model, const DeviceOptions& options, const OnProgress& on_note,
+Listing list_model(const NetworkFile& model, const DeviceOptions& options, const OnProgress& on_note,
                    std::size_t width) {
   return guarded([&] {
     check(options);
@@ -101,11 +101,11 @@ Listing list_model(const Model& model, const DeviceOptions& options, const OnPro
     Network network = read_network(model, reporter);
     std::vector<ServedWorkload> served;
     std::string note;
-    if (!network.places.workloads.empty()) {
-      const Workload& first = network.places.workloads[0].workload;
+    if (!network.matches.workloads.empty()) {
+      const Workload& first = network.matches.workloads[0].workload;
       const Limits limits = choose_device(choice, first, options.tools, false, note).limits;
-      network.places = served_places(network, limits);
-      served = served_by(network.places, limits);
+      network.matches = served_matches(network, limits);
+      served = served_by(network.matches, limits);
     }
     if (!note.empty()) reporter.note(note);
     return Listing{text_of(network, served, width), dumped(document_of(model.file, network, served))};

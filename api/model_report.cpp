@@ -49,12 +49,12 @@ std::string results_table(const std::vector<SharedResult>& results) {
 
 /// Says for how many matches another form is expected to be faster; "" if no other form was tuned.
 std::string forms_text(const std::vector<SharedResult>& results) {
-  double places = 0, narrow = 0, last = 0, plain_us = 0;
+  double matches = 0, narrow = 0, last = 0, plain_us = 0;
   bool any = false;
   for (const SharedResult& each : results) {
     any = any || each.instead_of;
     if (!each.instead_of) {
-      places += each.occurrences;
+      matches += each.occurrences;
       plain_us += each.occurrences * each.best_us;
     }
     if (each.instead_of && tensors_of(each.workload)[0].type == DType::kBF16) narrow += each.uses;
@@ -62,7 +62,7 @@ std::string forms_text(const std::vector<SharedResult>& results) {
   }
   if (!any) return "";
   return fmt::format(
-      "of {:.0f} are faster in bf16: {:.0f}; with channels last: {:.0f}; {} with all as they are", places,
+      "of {:.0f} are faster in bf16: {:.0f}; with channels last: {:.0f}; {} with all as they are", matches,
       narrow, last, format_time_us(plain_us));
 }
 
@@ -87,10 +87,10 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
     if (!text.empty()) out += fmt::format("{:<9} {}\n", name, text);
   };
   const SharedTotals totals = totals_of(results);
-  double places = 0;
+  double matches = 0;
   int trials = 0, timed = 0, disturbed = 0;
   for (const SharedResult& each : results) {
-    if (!each.instead_of) places += each.occurrences;
+    if (!each.instead_of) matches += each.occurrences;
     trials += measured_of(each);
     if (each.summary) {
       timed += each.summary->timed;
@@ -103,7 +103,7 @@ std::string report_text(const std::string& flags, const std::vector<SharedResult
     if (each.best_us <= 0) line("missing", printable(missing_text(each)));
   }
   line("result", fmt::format("{} for {:.0f} convolutions and products, {} with the defaults: {}",
-                             format_time_us(totals.best_us), places, format_time_us(totals.default_us),
+                             format_time_us(totals.best_us), matches, format_time_us(totals.default_us),
                              format_ratio(totals.best_us > 0 ? totals.default_us / totals.best_us : 0)));
   line("", forms_text(results));
   if (const auto unproven = std::ranges::count_if(results, is_provisional); unproven > 0)

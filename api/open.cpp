@@ -38,7 +38,7 @@ void check_named(std::string_view flag, const std::string& path) {
   if (path.empty()) throw_user("{} is missing: it must be a path", flag);
 }
 
-void check_model(const Model& model) {
+void check_model(const NetworkFile& model) {
   check_named("file", model.file);
   int ranges = 0;
   for (const auto& [name, size] : model.dims) {

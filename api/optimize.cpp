@@ -122,8 +122,8 @@ ApplyOptions applying(const OptimizeOptions& options, const std::string& bundle,
 }
 
 /// Makes the text and the document of the whole from those of the two commands.
-void tell_all(const Model& model, const OptimizeOptions& options, int threads, const nlohmann::json& tuned,
-              const nlohmann::json& rewritten, Optimized& result) {
+void tell_all(const NetworkFile& model, const OptimizeOptions& options, int threads,
+              const nlohmann::json& tuned, const nlohmann::json& rewritten, Optimized& result) {
   const Applied& applied = result.applied;
   const nlohmann::json document = Fields{[&](auto& field) {
     field("model", model.file);
@@ -136,7 +136,7 @@ void tell_all(const Model& model, const OptimizeOptions& options, int threads, c
     field("covered_share", applied.covered_share);
     field("not_covered", applied.not_covered);
     field("replaced", applied.replaced);
-    field("places", applied.places);
+    field("places", applied.matches);
     field("database", options.log);
     field("tune", tuned);
     field("apply", rewritten);
@@ -147,7 +147,7 @@ void tell_all(const Model& model, const OptimizeOptions& options, int threads, c
                             format_time_us(result.tuned.default_us), applied.text);
 }
 
-Optimized optimized(const Model& model, const OptimizeOptions& options) {
+Optimized optimized(const NetworkFile& model, const OptimizeOptions& options) {
   check(options);
   check_named("--out", options.out);
   const Clock clock;
@@ -201,7 +201,7 @@ Optimized optimized(const Model& model, const OptimizeOptions& options) {
 
 }  // namespace
 
-Optimized optimize(const Model& model, const OptimizeOptions& options) {
+Optimized optimize(const NetworkFile& model, const OptimizeOptions& options) {
   OptimizeOptions harmless_ones = options;
   harmless_ones.on_progress = harmless(options.on_progress);
   return guarded([&] { return optimized(model, harmless_ones); });

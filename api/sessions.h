@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/boundary.h"
-#include "network/places.h"
+#include "network/matches.h"
 #include "tune/range.h"
 #include "tune/session.h"
 
@@ -41,23 +41,23 @@ RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, co
 /// Does what tune() promises (lehr.h). Throws lehr::Error.
 Results tune_workloads(const std::vector<Workload>& workloads, Device& device, Log& log,
                        const TuneOptions& options);
-/// Tunes a network in the same way. Fills `document` with the document of ModelResult::json. `behind_s` is
+/// Tunes a network in the same way. Fills `document` with the document of NetworkResult::json. `behind_s` is
 /// that of SharedOptions.
-ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
-                         Reporter& reporter, nlohmann::json& document,
-                         const std::function<double(double, double)>& behind_s = {});
-std::vector<Workload> workloads_of(const NetworkPlaces& places);
+NetworkResult tune_network(const NetworkFile& model, Device& device, Log& log, const TuneOptions& options,
+                           Reporter& reporter, nlohmann::json& document,
+                           const std::function<double(double, double)>& behind_s = {});
+std::vector<Workload> workloads_of(const Matches& matches);
 /// Returns the sizes that a user gives. A dimension with a range gets `within`; 0: its largest size.
-ShapeBindings bindings_of(const Model& model, std::int64_t within = 0);
+ShapeBindings bindings_of(const NetworkFile& model, std::int64_t within = 0);
 /// Reads the file with its shapes and matches. Operators newer than the known ones become a note.
-Network read_network(const Model& model, Reporter& reporter);
+Network read_network(const NetworkFile& model, Reporter& reporter);
 /// Returns GraphShapes::missing_sizes as flags for a shell; "" if no size is missing.
 std::string missing_flags(const Network& network);
 /// Returns a sentence with the flags that give the missing sizes of inputs; "" if no size is missing.
 std::string missing_sizes_text(const Network& network);
 /// Throws Error(kUser) if no part of the network could be tuned on any device.
-void check_tunable(const Model& model, const Network& network);
+void check_tunable(const NetworkFile& model, const Network& network);
 /// Returns the file and the sizes as flags of another command: "resnet18.onnx --dim batch=1".
-std::string flags_of(const Model& model);
+std::string flags_of(const NetworkFile& model);
 
 }  // namespace lehr::api

@@ -10,7 +10,7 @@
 #include "api/model_report.h"
 #include "api/sessions.h"
 #include "api/shards.h"
-#include "apply/choose_places.h"
+#include "apply/choose_matches.h"
 #include "apply/rewrite.h"
 #include "apply/served.h"
 #include "base/args.h"
@@ -25,7 +25,7 @@ namespace {
 
 /// Returns sizes of the dimension that has a range, at which shapes are inferred: all but the largest, or as
 /// many as can be inferred in a moment. The least comes first. Empty if no dimension has a range.
-std::vector<std::int64_t> smaller_sizes(const Model& model) {
+std::vector<std::int64_t> smaller_sizes(const NetworkFile& model) {
   constexpr std::int64_t kMostSizes = 32;
   std::set<std::int64_t> sizes;
   for (const auto& [name, size] : model.dims) {
@@ -38,14 +38,14 @@ std::vector<std::int64_t> smaller_sizes(const Model& model) {
 
 }  // namespace
 
-ShapeBindings bindings_of(const Model& model, std::int64_t within) {
+ShapeBindings bindings_of(const NetworkFile& model, std::int64_t within) {
   ShapeBindings bindings = {{}, model.inputs};
   for (const auto& [name, size] : model.dims)
     bindings.dims[name] = within > 0 && size.least < size.most ? within : size.most;
   return bindings;
 }
 
-Network read_network(const Model& model, Reporter& reporter) {
+Network read_network(const NetworkFile& model, Reporter& reporter) {
   check_model(model);
   Network network;
   network.model = read_onnx(model.file);
@@ -57,7 +57,7 @@ Network read_network(const Model& model, Reporter& reporter) {
   network.shapes = infer_shapes(network.model, bindings_of(model));
   for (const std::int64_t size : smaller_sizes(model))
     network.smaller.push_back(infer_shapes(network.model, bindings_of(model, size)));
-  network.places = places_of(network);
+  network.matches = matches_of(network);
   return network;
 }
 
@@ -80,10 +80,10 @@ std::string missing_sizes_text(const Network& network) {
   return flags.empty() ? "" : "sizes of inputs are not known: say them with " + flags;
 }
 
-void check_tunable(const Model& model, const Network& network) {
-  if (!network.places.workloads.empty()) return;
+void check_tunable(const NetworkFile& model, const Network& network) {
+  if (!network.matches.workloads.empty()) return;
   const std::string sizes = missing_sizes_text(network);
-  const std::vector<Gap>& gaps = network.places.gaps;
+  const std::vector<Gap>& gaps = network.matches.gaps;
   std::string why;
   if (!sizes.empty())
     why = "; " + sizes;
@@ -92,7 +92,7 @@ void check_tunable(const Model& model, const Network& network) {
   throw_user("{} has no convolution and no product that could be tuned{}", model.file, why);
 }
 
-std::string flags_of(const Model& model) {
+std::string flags_of(const NetworkFile& model) {
   std::string text = shell_quoted(model.file);
   for (const auto& [name, size] : model.dims)
     text += " --dim " + shell_quoted(size.least < size.most
@@ -108,12 +108,12 @@ namespace {
 /// The tasks of a network, and for each match the tasks that can compute it.
 struct NetworkTasks {
   std::vector<SharedTask> tasks;
-  struct Place {
-    const NetworkPlace* place;
+  struct MatchTasks {
+    const Match* match;
     /// Tasks that can compute it; the one in the graph's own form comes first.
     std::vector<std::size_t> tasks;
   };
-  std::vector<Place> places;
+  std::vector<MatchTasks> matches;
 };
 
 /// Returns the task for a workload, after the first of those that compute the same result.
@@ -124,20 +124,20 @@ std::size_t task_for(const Workload& workload, std::size_t first, std::vector<Sh
   return tasks.size() - 1;
 }
 
-NetworkTasks tasks_of(const Network& network, const Model& model, const Limits& limits, bool narrow,
+NetworkTasks tasks_of(const Network& network, const NetworkFile& model, const Limits& limits, bool narrow,
                       Reporter& reporter) {
   check_tunable(model, network);
-  const OtherForms others = other_forms_on(network, network.places, limits, narrow);
+  const OtherForms others = other_forms_on(network, network.matches, limits, narrow);
   NetworkTasks all;
-  for (const PlacedWorkload& placed : network.places.workloads) {
-    if (lehr::why_not_served(placed.workload, limits,
+  for (const MatchedWorkload& matched : network.matches.workloads) {
+    if (lehr::why_not_served(matched.workload, limits,
                              [&](const std::string& reason) { reporter.note("left out: " + reason); }))
       continue;
     const std::size_t first = all.tasks.size();
-    all.tasks.push_back({placed.workload, static_cast<double>(placed.places.size())});
-    for (const NetworkPlace& place : placed.places) {
-      NetworkTasks::Place& one = all.places.emplace_back(&place, std::vector<std::size_t>{first});
-      const auto found = others.find(&place);
+    all.tasks.push_back({matched.workload, static_cast<double>(matched.matches.size())});
+    for (const Match& match : matched.matches) {
+      NetworkTasks::MatchTasks& one = all.matches.emplace_back(&match, std::vector<std::size_t>{first});
+      const auto found = others.find(&match);
       if (found == others.end()) continue;
       for (const Workload& other : found->second) {
         one.tasks.push_back(task_for(other, first, all.tasks));
@@ -154,21 +154,21 @@ NetworkTasks tasks_of(const Network& network, const Model& model, const Limits& 
 std::vector<double> uses_of(const Network& network, const NetworkTasks& all,
                             const std::vector<double>& best_us) {
   std::vector<double> uses(all.tasks.size(), 0);
-  std::vector<PlaceKernels> places;
-  std::vector<const NetworkTasks::Place*> timed;
-  for (const NetworkTasks::Place& each : all.places) {
-    PlaceKernels kernels;
+  std::vector<MatchKernels> matches;
+  std::vector<const NetworkTasks::MatchTasks*> timed;
+  for (const NetworkTasks::MatchTasks& each : all.matches) {
+    MatchKernels kernels;
     for (const std::size_t task : each.tasks)
       if (best_us[task] > 0)
-        kernels.push_back({each.place, all.tasks[task].workload, 0, false, best_us[task]});
+        kernels.push_back({each.match, all.tasks[task].workload, 0, false, best_us[task]});
     if (kernels.empty())
       uses[each.tasks[0]] += 1;
     else {
-      places.push_back(std::move(kernels));
+      matches.push_back(std::move(kernels));
       timed.push_back(&each);
     }
   }
-  const std::vector<Replacement> fastest = expected_fastest(network, places);
+  const std::vector<Replacement> fastest = expected_fastest(network, matches);
   for (std::size_t i = 0; i < fastest.size(); ++i)
     uses[*std::ranges::find(timed[i]->tasks, fastest[i].workload,
                             [&](std::size_t task) { return all.tasks[task].workload; })] += 1;
@@ -252,7 +252,7 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const U
   if (!ranges.empty() && std::exchange(shared.behind_s, {})) time_s *= kShareBesideRanges;
   const double each_s = time_s > 0 ? time_s / static_cast<double>(tasks.size()) : 0;
   std::vector<SharedResult> results(tasks.size());
-  const auto place = [&](std::vector<SharedResult> part, const std::vector<std::size_t>& numbers) {
+  const auto match = [&](std::vector<SharedResult> part, const std::vector<std::size_t>& numbers) {
     for (std::size_t i = 0; i < part.size(); ++i) {
       if (part[i].instead_of) part[i].instead_of = numbers[*part[i].instead_of];
       results[numbers[i]] = std::move(part[i]);
@@ -269,10 +269,10 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const U
       for (const std::size_t task : at) own.push_back(all_uses[task]);
       return own;
     };
-    place(tune_tasks(fixed, open, logs, shared), at);
+    match(tune_tasks(fixed, open, logs, shared), at);
     shared.session.before_s = 0;
   }
-  place(tune_ranges(ranges, each_s, device, logs, options, shared.session, reporter), ranges_at);
+  match(tune_ranges(ranges, each_s, device, logs, options, shared.session, reporter), ranges_at);
   std::vector<double> best_us;
   for (const SharedResult& each : results) best_us.push_back(each.best_us);
   const std::vector<double> all_uses = uses(best_us);
@@ -295,9 +295,9 @@ std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results
 
 }  // namespace
 
-std::vector<Workload> workloads_of(const NetworkPlaces& places) {
+std::vector<Workload> workloads_of(const Matches& matches) {
   std::vector<Workload> workloads;
-  for (const PlacedWorkload& placed : places.workloads) workloads.push_back(placed.workload);
+  for (const MatchedWorkload& matched : matches.workloads) workloads.push_back(matched.workload);
   return workloads;
 }
 
@@ -305,25 +305,25 @@ namespace {
 
 /// Returns the first nodes of the matches of a shard. A device may serve a match with another workload, so
 /// nodes identify it.
-std::set<std::size_t> nodes_of_share(const NetworkPlaces& places, const cluster::Plan& plan,
+std::set<std::size_t> nodes_of_share(const Matches& matches, const cluster::Plan& plan,
                                      const TuneOptions& options) {
   const int shard = options.shard.empty() ? 0 : cluster::parse_shard(options.shard).index;
   std::set<std::size_t> nodes;
-  for (const PlacedWorkload& placed : places.workloads) {
-    const auto item = std::ranges::find(plan.items, to_text(placed.workload), &cluster::PlanItem::workload);
+  for (const MatchedWorkload& matched : matches.workloads) {
+    const auto item = std::ranges::find(plan.items, to_text(matched.workload), &cluster::PlanItem::workload);
     if (item->shard != shard) continue;
-    for (const NetworkPlace& place : placed.places) nodes.insert(place.nodes[0]);
+    for (const Match& match : matched.matches) nodes.insert(match.nodes[0]);
   }
   return nodes;
 }
 
-ModelResult tune_share(const Network& network, const Model& model, Device& device, Log& log,
-                       const TuneOptions& options, Reporter& reporter, nlohmann::json& document,
-                       const std::function<double(double, double)>& behind_s) {
-  if (!options.shard.empty() && network.places.workloads.empty()) {
+NetworkResult tune_share(const Network& network, const NetworkFile& model, Device& device, Log& log,
+                         const TuneOptions& options, Reporter& reporter, nlohmann::json& document,
+                         const std::function<double(double, double)>& behind_s) {
+  if (!options.shard.empty() && network.matches.workloads.empty()) {
     reporter.note("this shard has nothing to tune");
     document = document_of(model.file, {}, log.path());
-    ModelResult none;
+    NetworkResult none;
     none.json = dumped(document);
     return none;
   }
@@ -342,7 +342,7 @@ ModelResult tune_share(const Network& network, const Model& model, Device& devic
   const Uses uses = [&](const std::vector<double>& best_us) { return uses_of(network, all, best_us); };
   const std::vector<SharedResult> found = tune_all(all.tasks, uses, device, logs, options, shared, reporter);
   const SharedTotals totals = totals_of(found);
-  ModelResult result;
+  NetworkResult result;
   result.best_us = totals.best_us;
   result.default_us = totals.default_us;
   result.baseline_us = totals.baseline_us;
@@ -357,25 +357,26 @@ ModelResult tune_share(const Network& network, const Model& model, Device& devic
 
 }  // namespace
 
-ModelResult tune_network(const Model& model, Device& device, Log& log, const TuneOptions& options,
-                         Reporter& reporter, nlohmann::json& document,
-                         const std::function<double(double, double)>& behind_s) {
+NetworkResult tune_network(const NetworkFile& model, Device& device, Log& log, const TuneOptions& options,
+                           Reporter& reporter, nlohmann::json& document,
+                           const std::function<double(double, double)>& behind_s) {
   check_ranges({}, options);
   if (!device.note().empty()) reporter.note(device.note());
   Network network = read_network(model, reporter);
   if (const std::string sizes = missing_sizes_text(network); !sizes.empty()) reporter.note(sizes);
-  const cluster::Plan plan = plan_of(workloads_of(network.places), options, true);
-  const std::set<std::size_t> share = nodes_of_share(network.places, plan, options);
-  network.places = served_places(network, device.state().open.device.limits);
+  const cluster::Plan plan = plan_of(workloads_of(network.matches), options, true);
+  const std::set<std::size_t> share = nodes_of_share(network.matches, plan, options);
+  network.matches = served_matches(network, device.state().open.device.limits);
   if (!options.shard.empty())
-    std::erase_if(network.places.workloads,
-                  [&](const PlacedWorkload& placed) { return !share.contains(placed.places[0].nodes[0]); });
+    std::erase_if(network.matches.workloads, [&](const MatchedWorkload& matched) {
+      return !share.contains(matched.matches[0].nodes[0]);
+    });
   ShardRun run(plan, options, device, log, reporter);
   return published(
       run, [&] { return tune_share(network, model, device, log, options, reporter, document, behind_s); });
 }
 
-ModelResult tune(const Model& model, Device& device, Log& log, const TuneOptions& options) {
+NetworkResult tune(const NetworkFile& model, Device& device, Log& log, const TuneOptions& options) {
   Reporter reporter(options.on_progress);
   nlohmann::json document;
   return guarded([&] { return tune_network(model, device, log, options, reporter, document); });

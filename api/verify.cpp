@@ -24,7 +24,7 @@ ApplyOptions engine_options(const VerifyOptions& options) {
   return engine;
 }
 
-EngineCheck check_of(const Model& model, const VerifyOptions& options) {
+EngineCheck check_of(const NetworkFile& model, const VerifyOptions& options) {
   EngineCheck check = engine_check(model, engine_options(options));
   if (!is_applied_folder(options.out))
     throw_user("{} is no folder that `lehr apply` has written", options.out);
@@ -33,8 +33,8 @@ EngineCheck check_of(const Model& model, const VerifyOptions& options) {
   return check;
 }
 
-nlohmann::json document_of(const EngineVerdict& verdict, const Model& model, const VerifyOptions& options,
-                           int threads) {
+nlohmann::json document_of(const EngineVerdict& verdict, const NetworkFile& model,
+                           const VerifyOptions& options, int threads) {
   return Fields{[&](auto& field) {
     describe_agreement(field, verdict);
     field("model", model.file);
@@ -47,7 +47,7 @@ nlohmann::json document_of(const EngineVerdict& verdict, const Model& model, con
   }};
 }
 
-Verified verified(const Model& model, const VerifyOptions& options) {
+Verified verified(const NetworkFile& model, const VerifyOptions& options) {
   check(options);
   EngineCheck check = check_of(model, options);
   Reporter reporter(options.on_progress);
@@ -70,9 +70,9 @@ Verified verified(const Model& model, const VerifyOptions& options) {
 
 }  // namespace
 
-Verified verify(const Model& model, const VerifyOptions& options) {
+Verified verify(const NetworkFile& model, const VerifyOptions& options) {
   return guarded([&] {
-    Model at_least = model;
+    NetworkFile at_least = model;
     bool has_range = false;
     for (auto& [name, size] : at_least.dims) {
       has_range = has_range || size.least < size.most;

@@ -40,6 +40,6 @@ struct Verified {
 };
 
 /// Compares the network in a folder with its original. Throws api::Error if ONNX Runtime is missing.
-Verified verify(const Model& model, const VerifyOptions& options);
+Verified verify(const NetworkFile& model, const VerifyOptions& options);
 
 }  // namespace lehr::api

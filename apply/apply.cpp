@@ -34,7 +34,7 @@ bool saves_products(const LibraryKernel& kernel) {
 
 /// The convolutions and products that have kernels.
 struct Coverage {
-  std::vector<PlaceKernels> places;
+  std::vector<MatchKernels> matches;
   std::map<std::string, LibraryKernel> kernels;  ///< by their workloads
   double flops = 0;                              ///< sum over all that are known
 };
@@ -55,7 +55,7 @@ int threads_for(const LibraryKernels& library, const ApplyRequest& request, cons
 }
 
 /// Returns the library's kernel for exactly this workload; nullopt, and the reason, if it has none.
-std::optional<Replacement> kernel_for(const NetworkPlace& place, const Workload& workload,
+std::optional<Replacement> kernel_for(const Match& match, const Workload& workload,
                                       const LibraryKernels& library, const ApplyRequest& request,
                                       Coverage& coverage, std::string& reason) {
   const auto kernel = library.exact(workload, static_cast<std::uint32_t>(request.check.threads), reason);
@@ -66,32 +66,32 @@ std::optional<Replacement> kernel_for(const NetworkPlace& place, const Workload&
     return std::nullopt;
   }
   coverage.kernels.emplace(to_text(workload), *kernel);
-  return Replacement{&place, workload, request.check.threads, saves, kernel->time_us};
+  return Replacement{&match, workload, request.check.threads, saves, kernel->time_us};
 }
 
-Coverage coverage_of(const NetworkPlaces& places, const OtherForms& others, const LibraryKernels& library,
+Coverage coverage_of(const Matches& matches, const OtherForms& others, const LibraryKernels& library,
                      const ApplyRequest& request, Applied& applied) {
   Coverage coverage;
-  for (const PlacedWorkload& placed : places.workloads) {
-    applied.places += placed.places.size();
-    coverage.flops += flops_of(placed);
-    for (const NetworkPlace& place : placed.places) {
-      PlaceKernels kernels;
+  for (const MatchedWorkload& matched : matches.workloads) {
+    applied.matches += matched.matches.size();
+    coverage.flops += flops_of(matched);
+    for (const Match& match : matched.matches) {
+      MatchKernels kernels;
       std::string reason, other_reason;
-      if (auto kernel = kernel_for(place, placed.workload, library, request, coverage, reason))
+      if (auto kernel = kernel_for(match, matched.workload, library, request, coverage, reason))
         kernels.push_back(std::move(*kernel));
-      if (const auto found = others.find(&place); found != others.end())
+      if (const auto found = others.find(&match); found != others.end())
         for (const Workload& other : found->second)
-          if (auto kernel = kernel_for(place, other, library, request, coverage, other_reason))
+          if (auto kernel = kernel_for(match, other, library, request, coverage, other_reason))
             kernels.push_back(std::move(*kernel));
       if (kernels.empty())
         ++applied.reasons[reason];
       else
-        coverage.places.push_back(std::move(kernels));
+        coverage.matches.push_back(std::move(kernels));
     }
   }
-  for (const Gap& gap : places.gaps) {
-    ++applied.places;
+  for (const Gap& gap : matches.gaps) {
+    ++applied.matches;
     coverage.flops += gap.flops;
     ++applied.reasons[gap.reason];
   }
@@ -100,21 +100,21 @@ Coverage coverage_of(const NetworkPlaces& places, const OtherForms& others, cons
 
 /// Leaves matches that cannot be written to the engine, or removes only the kernels that cannot.
 void leave_out(const Network& network, const NodeForm& form, Coverage& coverage, Applied& applied) {
-  std::vector<PlaceKernels> left(coverage.places.size());
-  std::vector<std::string> reasons(coverage.places.size());
+  std::vector<MatchKernels> left(coverage.matches.size());
+  std::vector<std::string> reasons(coverage.matches.size());
   std::size_t most = 0;
-  for (const PlaceKernels& each : coverage.places) most = std::max(most, each.size());
+  for (const MatchKernels& each : coverage.matches) most = std::max(most, each.size());
   for (std::size_t kernel = 0; kernel < most; ++kernel) {
     std::vector<Replacement> all;
-    for (const PlaceKernels& each : coverage.places)
+    for (const MatchKernels& each : coverage.matches)
       if (kernel < each.size()) all.push_back(each[kernel]);
-    std::map<const NetworkPlace*, std::string> kept;
-    for (const KeptPlace& each : rewrite(network.model, network.shapes, all, form).kept)
-      kept[each.place] = each.reason;
+    std::map<const Match*, std::string> kept;
+    for (const KeptMatch& each : rewrite(network.model, network.shapes, all, form).kept)
+      kept[each.match] = each.reason;
     for (std::size_t i = 0; i < left.size(); ++i) {
-      if (kernel >= coverage.places[i].size()) continue;
-      const Replacement& each = coverage.places[i][kernel];
-      if (const auto found = kept.find(each.place); found != kept.end())
+      if (kernel >= coverage.matches[i].size()) continue;
+      const Replacement& each = coverage.matches[i][kernel];
+      if (const auto found = kept.find(each.match); found != kept.end())
         reasons[i] = found->second;
       else
         left[i].push_back(each);
@@ -122,13 +122,13 @@ void leave_out(const Network& network, const NodeForm& form, Coverage& coverage,
   }
   for (std::size_t i = 0; i < left.size(); ++i)
     if (left[i].empty()) ++applied.reasons[reasons[i]];
-  std::erase_if(left, [](const PlaceKernels& each) { return each.empty(); });
-  coverage.places = std::move(left);
+  std::erase_if(left, [](const MatchKernels& each) { return each.empty(); });
+  coverage.matches = std::move(left);
 }
 
 /// Sums up the matches that are written as kernels.
 void sum_up(const std::vector<Replacement>& replacements, const Coverage& coverage,
-            const std::map<const NetworkPlace*, std::string>& weights, Applied& applied) {
+            const std::map<const Match*, std::string>& weights, Applied& applied) {
   std::set<std::string> prepacked;
   for (const Replacement& each : replacements) {
     const LibraryKernel& kernel = coverage.kernels.at(to_text(each.workload));
@@ -136,7 +136,7 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
     if (coverage.flops > 0) applied.share_of_flops += flops_of(each.workload) / coverage.flops;
     applied.expected_us += kernel.time_us;
     // Nodes of one function with the same weights share the packed ones.
-    const auto weight = weights.find(each.place);
+    const auto weight = weights.find(each.match);
     if (weight != weights.end() &&
         prepacked.insert(fmt::format("{} {}", kernel.function, weight->second)).second)
       applied.prepacked_bytes += kernel.packed_bytes;
@@ -144,7 +144,7 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
 }
 
 /// Adds the profile of the written network, which is the original if nothing is replaced.
-void add_times(const Network& network, const NetworkPlaces& places, const PlaceChoice& choice,
+void add_times(const Network& network, const Matches& matches, const MatchChoice& choice,
                const std::string& bytes, Applied& applied) {
   EngineVerdict verdict = choice.verdict;
   if (choice.replacements.empty()) {
@@ -152,7 +152,7 @@ void add_times(const Network& network, const NetworkPlaces& places, const PlaceC
     verdict.rewritten_nodes = verdict.original_nodes;
   }
   const OnnxModel written = parse_onnx(std::make_shared<const std::string>(bytes), "what is written");
-  applied.layers = layers_of(network, places, choice.replacements, written, verdict);
+  applied.layers = layers_of(network, matches, choice.replacements, written, verdict);
   const auto shares = time_shares(applied.layers);
   if (!shares) return;
   applied.covered_share = shares->covered;
@@ -191,19 +191,19 @@ constexpr double kStoredRounding = 0x1p-8;
 constexpr double kMostRounding = 0.2;
 
 /// Sets the tolerances, or removes the bf16 kernels of the matches.
-void measure_rounding(const Network& network, std::vector<PlaceKernels>& places, const std::string& folder,
+void measure_rounding(const Network& network, std::vector<MatchKernels>& matches, const std::string& folder,
                       EngineCheck& check, const Tell& tell) {
   std::vector<Replacement> narrow;
-  for (const PlaceKernels& each : places)
+  for (const MatchKernels& each : matches)
     if (const auto found = std::ranges::find_if(each, &is_narrow); found != each.end())
       narrow.push_back(*found);
   if (check.tolerance || narrow.empty()) return;
   tell("asking ONNX Runtime what rounding to bf16 does to the outputs");
   const std::string path = folder + "/rounded.onnx";
   MatchTrial rounded = {rounded_network(network.model, network.shapes, narrow), "", {}, folder};
-  for (const PlacedWorkload& placed : network.places.workloads)
-    for (const NetworkPlace& place : placed.places)
-      for (const std::string_view output : outputs_of(place))
+  for (const MatchedWorkload& matched : network.matches.workloads)
+    for (const Match& match : matched.matches)
+      for (const std::string_view output : outputs_of(match))
         rounded.outputs.push_back({std::string(output), std::string(output), false});
   std::ofstream(path, std::ios::binary) << rounded.bytes;
   EngineCheck any = check;
@@ -218,8 +218,8 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
   } else if (verdict.proof == Proof::kWrong || verdict.matches.proof == Proof::kWrong) {
     tell(fmt::format("places stay in f32: with inputs rounded to bf16 the {}",
                      verdict.proof == Proof::kWrong ? verdict.failure : verdict.matches.failure));
-    for (PlaceKernels& each : places) std::erase_if(each, &is_narrow);
-    std::erase_if(places, [](const PlaceKernels& each) { return each.empty(); });
+    for (MatchKernels& each : matches) std::erase_if(each, &is_narrow);
+    std::erase_if(matches, [](const MatchKernels& each) { return each.empty(); });
   }
 }
 
@@ -227,14 +227,14 @@ void measure_rounding(const Network& network, std::vector<PlaceKernels>& places,
 class Draft {
  public:
   Draft(const Network& network, const std::vector<FolderFile>& files, const EngineCheck& check)
-      : directory_(place_for(network, files, check)), folder_(directory_.path() + "/draft") {
+      : directory_(match_for(network, files, check)), folder_(directory_.path() + "/draft") {
     fill_folder(folder_, files);
   }
   const std::string& folder() const { return folder_; }
 
  private:
   /// Returns where to write: files in memory are fast, but large networks would take memory from the engine.
-  static std::string place_for(const Network& network, const std::vector<FolderFile>& files,
+  static std::string match_for(const Network& network, const std::vector<FolderFile>& files,
                                const EngineCheck& check) {
     constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
     std::size_t bytes = network.model.bytes->size();
@@ -249,16 +249,16 @@ class Draft {
 };
 
 /// Chooses with the engine. `check` gets the tolerance.
-PlaceChoice chosen(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
+MatchChoice chosen(const Network& network, std::vector<MatchKernels> matches, const NetworkForm& form,
                    const std::string& folder, const ApplyRequest& request, EngineCheck& check,
                    const Tell& tell) {
-  measure_rounding(network, places, folder, check, tell);
-  if (places.empty()) {
-    PlaceChoice none;
+  measure_rounding(network, matches, folder, check, tell);
+  if (matches.empty()) {
+    MatchChoice none;
     none.verdict.failure = "no place has a kernel of f32";
     return none;
   }
-  return choose_places(network, std::move(places), form, folder, check, request.seconds, tell);
+  return choose_matches(network, std::move(matches), form, folder, check, request.seconds, tell);
 }
 
 /// Seconds of timing: in a shorter time two equal networks seem to differ. If little time is left, the share
@@ -301,8 +301,8 @@ Limits processor_limits() {
 }
 
 /// Finds the matches. A pool that was not tuned with its convolution stays the engine's.
-NetworkPlaces places_in(const Network& network, const LibraryKernels& library, const ApplyRequest& request) {
-  return places_of(network, [&](const Workload& workload) {
+Matches matches_in(const Network& network, const LibraryKernels& library, const ApplyRequest& request) {
+  return matches_of(network, [&](const Workload& workload) {
     std::vector<Workload> forms = {workload};
     if (request.narrow)
       for (const DType output : {DType::kBF16, DType::kF32})
@@ -362,27 +362,27 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   const std::string library_name = files[0].path;
   ApplyRequest request = asked;
   applied.threads = request.check.threads = threads_for(library, asked, tell);
-  const NetworkPlaces places = places_in(network, library, request);
-  const OtherForms others = other_forms_on(network, places, processor_limits(), request.narrow);
-  Coverage coverage = coverage_of(places, others, library, request, applied);
-  applied.not_counted = uncounted_nodes(network, places);
+  const Matches matches = matches_in(network, library, request);
+  const OtherForms others = other_forms_on(network, matches, processor_limits(), request.narrow);
+  Coverage coverage = coverage_of(matches, others, library, request, applied);
+  applied.not_counted = uncounted_nodes(network, matches);
   files.push_back(request.plugin.valid() ? request.plugin.get()
                                          : onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(network, form.nodes, coverage, applied);
-  applied.with_kernels = coverage.places.size();
+  applied.with_kernels = coverage.matches.size();
   // The engine tries networks that read constants which another choice has folded.
   std::vector<FolderFile> tried = files;
   add_external(constants, library_name, tried);
   EngineCheck check = request.check;
-  PlaceChoice choice;
+  MatchChoice choice;
   std::optional<Draft> draft;
-  const bool asks = request.ask && !coverage.places.empty();
+  const bool asks = request.ask && !coverage.matches.empty();
   if (asks) choice.verdict.failure = why_no_engine(check);
   if (asks && choice.verdict.failure.empty())
-    choice = chosen(network, coverage.places, form, draft.emplace(network, tried, check).folder(), request,
+    choice = chosen(network, coverage.matches, form, draft.emplace(network, tried, check).folder(), request,
                     check, tell);
   else
-    choice.replacements = expected_fastest(network, coverage.places);
+    choice.replacements = expected_fastest(network, coverage.matches);
   applied.verdict = choice.verdict;
   applied.without_saving_us = choice.without_saving_us;
   add_blind(check, applied);
@@ -392,7 +392,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   applied.channels_last = static_cast<std::size_t>(
       std::ranges::count_if(choice.replacements, &has_channels_last, &Replacement::workload));
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
-  add_times(network, places, choice, rewritten.bytes, applied);
+  add_times(network, matches, choice, rewritten.bytes, applied);
   const bool gains = !choice.replacements.empty();
   if (!gains) {  // programs register the plug-in in any case
     keep_original(applied);

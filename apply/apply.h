@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apply/choose_places.h"
+#include "apply/choose_matches.h"
 #include "apply/costs.h"
 #include "apply/layers.h"
 #include "apply/not_covered.h"
@@ -41,7 +41,7 @@ struct ApplyRequest {
 /// The result of apply().
 struct Applied {
   int threads = 1;               ///< threads that its kernels are for
-  std::size_t places = 0;        ///< number of convolutions and products
+  std::size_t matches = 0;       ///< number of convolutions and products
   std::size_t with_kernels = 0;  ///< number of these that could be replaced
   std::size_t replaced = 0;
   std::size_t narrow = 0;         ///< number of the replaced ones that are in bf16
@@ -62,7 +62,7 @@ struct Applied {
   std::vector<Layer> layers;  ///< layers_of(); empty if not measured
   /// By operator, the number of nodes that share_of_flops does not count.
   std::map<std::string, std::size_t> not_counted;
-  double without_saving_us = 0;  ///< PlaceChoice
+  double without_saving_us = 0;  ///< MatchChoice
   /// The sizes that its kernels are for, as sizes_text(); "": the file leaves no size open.
   std::string sizes;
   std::optional<OtherSizes> other_sizes;  ///< nullopt: not measured

@@ -27,7 +27,7 @@ bool is_of_elements(std::uint32_t field) {
 }  // namespace
 
 bool ConstantsFile::is_large(const OnnxTensor& tensor) {
-  return !tensor.external && tensor.places == nullptr && bytes_of(tensor) >= kLeastBytes;
+  return !tensor.external && tensor.matches == nullptr && bytes_of(tensor) >= kLeastBytes;
 }
 
 std::string ConstantsFile::moved(const OnnxTensor& tensor, std::string_view message) {

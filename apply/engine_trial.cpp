@@ -61,8 +61,8 @@ std::string why_unproved(const onnxruntime::TrialReport& report) {
 }  // namespace
 
 bool is_quantized(const Network& network) {
-  return std::ranges::any_of(network.places.workloads, [](const PlacedWorkload& placed) {
-    return accum_of(placed.workload) == DType::kS32;
+  return std::ranges::any_of(network.matches.workloads, [](const MatchedWorkload& matched) {
+    return accum_of(matched.workload) == DType::kS32;
   });
 }
 

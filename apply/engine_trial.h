@@ -12,7 +12,7 @@
 
 #include "measure/system/temp_dir.h"
 #include "measure/vendor/onnxruntime/trial.h"
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr {
 

@@ -40,11 +40,11 @@ double largest_of(const std::vector<double>& values) {
 }
 
 /// Returns the scale and shift of each channel of the filter's own result.
-ScaleShift linear_of(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
-  const OnnxNode& main = constants.model().nodes[place.nodes[0]];
+ScaleShift linear_of(const Constants& constants, const Workload& workload, const Match& match) {
+  const OnnxNode& main = constants.model().nodes[match.nodes[0]];
   ScaleShift linear = unscaled(static_cast<std::size_t>(channels_of(workload)));
   if (!main.input(2).empty()) linear.shift = channel_elements(constants, main.input(2), linear.scale.size());
-  work_in_all(constants, place.linear, main.outputs[0], linear);
+  work_in_all(constants, match.linear, main.outputs[0], linear);
   return linear;
 }
 
@@ -77,31 +77,31 @@ void refuse_taken_back(const ScaleShift& all, double largest, std::string_view o
 
 }  // namespace
 
-FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
+FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const Match& match) {
   ScaleShift both = unscaled(static_cast<std::size_t>(channels_of(workload)));
   // The first of them reads the value of the node before it in the match.
-  const auto first = std::ranges::find(place.nodes, place.scaling.front());
-  work_in_all(constants, place.scaling, constants.model().nodes[*std::prev(first)].outputs[0], both);
-  refuse_taken_back(both, largest_of(both.scale), place.output);
+  const auto first = std::ranges::find(match.nodes, match.scaling.front());
+  work_in_all(constants, match.scaling, constants.model().nodes[*std::prev(first)].outputs[0], both);
+  refuse_taken_back(both, largest_of(both.scale), match.output);
   return {rounded(both.scale), rounded(both.shift)};
 }
 
-std::optional<Folded> fold(const Constants& constants, const Workload& workload, const NetworkPlace& place) {
-  if (!place.made.empty() || place.by_rows) return std::nullopt;  // quantized, or without a filter
-  const bool has_bias = place.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
+std::optional<Folded> fold(const Constants& constants, const Workload& workload, const Match& match) {
+  if (!match.made.empty() || match.by_rows) return std::nullopt;  // quantized, or without a filter
+  const bool has_bias = match.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
                         workload.epilogue.steps[0].op == EpilogueOp::kBias;
-  if (!place.inputs[1].empty() && !(has_bias && place.inputs[2].empty())) return std::nullopt;
-  const ScaleShift linear = linear_of(constants, workload, place);
-  const std::string_view name = constants.model().nodes[place.nodes[0]].input(1);
+  if (!match.inputs[1].empty() && !(has_bias && match.inputs[2].empty())) return std::nullopt;
+  const ScaleShift linear = linear_of(constants, workload, match);
+  const std::string_view name = constants.model().nodes[match.nodes[0]].input(1);
   Folded folded;
   std::vector<double> filter;
-  if (place.inputs[1].empty() || largest_of(linear.peak) > kMostTakenBack * largest_of(linear.shift)) {
+  if (match.inputs[1].empty() || largest_of(linear.peak) > kMostTakenBack * largest_of(linear.shift)) {
     filter = constants.elements(name);
     if (filter.empty() || filter.size() % linear.scale.size() != 0)
       throw_user("'{}' has {} elements for {} channels", name, filter.size(), linear.scale.size());
-    refuse_taken_back(linear, largest_of(filter) * largest_of(linear.scale), place.output);
+    refuse_taken_back(linear, largest_of(filter) * largest_of(linear.scale), match.output);
   }
-  if (place.inputs[1].empty()) folded.filter = scaled_filter(filter, workload, linear.scale, place.output);
+  if (match.inputs[1].empty()) folded.filter = scaled_filter(filter, workload, linear.scale, match.output);
   if (has_bias) folded.bias = rounded(linear.shift);
   return folded;
 }

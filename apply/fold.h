@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "network/constants.h"
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr {
 
@@ -18,12 +18,12 @@ struct Folded {
 /// Returns the folded constants; nullopt if nothing is folded: all inputs are values of the graph. Sums and
 /// products are computed in double and rounded once. Throws Error(kUser), with the reason as one sentence, if
 /// an operand is not a constant of f32 in the file, or if f32 cannot hold a result or an intermediate value.
-std::optional<Folded> fold(const Constants& constants, const Workload& workload, const NetworkPlace& place);
+std::optional<Folded> fold(const Constants& constants, const Workload& workload, const Match& match);
 
 /// The scale and shift of each channel that the match's `scaling` computes. Throws as fold().
 struct FoldedScaling {
   std::vector<float> scale, shift;
 };
-FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const NetworkPlace& place);
+FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const Match& match);
 
 }  // namespace lehr

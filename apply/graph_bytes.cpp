@@ -15,18 +15,18 @@ std::string transpose_record(std::string_view from, std::string_view to,
   return node_record("Transpose", {from}, to, ints_attribute("perm", order));
 }
 
-std::string unnamed_tensor(const PlaceConstant& constant) {
+std::string unnamed_tensor(const MatchConstant& constant) {
   std::string bytes;
   for (const std::int64_t dim : constant.shape) bytes += number_field(1, dim);
   bytes += number_field(2, static_cast<std::int64_t>(onnx_type_of(constant.type)));
   return bytes + bytes_field(9, constant.bytes);
 }
 
-PlaceConstant f32_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values) {
+MatchConstant f32_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values) {
   return {DType::kF32, shape, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}};
 }
 
-PlaceConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values) {
+MatchConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values) {
   std::string bytes;
   for (const float value : values) {
     const std::uint16_t bits = to_bf16(value);
@@ -35,12 +35,12 @@ PlaceConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::v
   return {DType::kBF16, shape, std::move(bytes)};
 }
 
-PlaceConstant transposed(const PlaceConstant& constant, const std::vector<std::int64_t>& order) {
+MatchConstant transposed(const MatchConstant& constant, const std::vector<std::int64_t>& order) {
   const std::size_t rank = order.size(), bytes = constant.bytes.size();
   std::size_t elements = 1;
   for (const std::int64_t size : constant.shape) elements *= static_cast<std::size_t>(size);
   const std::size_t each = elements == 0 ? 0 : bytes / elements;
-  PlaceConstant turned = {constant.type, {}, std::string(bytes, 0)};
+  MatchConstant turned = {constant.type, {}, std::string(bytes, 0)};
   std::vector<std::size_t> steps(rank, each), from(rank);  // bytes between neighbours
   for (std::size_t i = rank - 1; i-- > 0;)
     steps[i] = steps[i + 1] * static_cast<std::size_t>(constant.shape[i + 1]);

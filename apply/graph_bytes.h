@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "network/graph_records.h"
+#include "network/matches.h"
 #include "network/onnx.h"
-#include "network/places.h"
 
 namespace lehr {
 
@@ -20,12 +20,12 @@ std::string transpose_record(std::string_view from, std::string_view to,
                              const std::vector<std::int64_t>& order);
 
 /// Returns a TensorProto without its name.
-std::string unnamed_tensor(const PlaceConstant& constant);
+std::string unnamed_tensor(const MatchConstant& constant);
 /// Return constants with these values of f32, unchanged or rounded.
-PlaceConstant f32_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
-PlaceConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
+MatchConstant f32_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
+MatchConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
 
 /// Returns the constant with its dimensions in another order, as in transpose_record().
-PlaceConstant transposed(const PlaceConstant& constant, const std::vector<std::int64_t>& order);
+MatchConstant transposed(const MatchConstant& constant, const std::vector<std::int64_t>& order);
 
 }  // namespace lehr

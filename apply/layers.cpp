@@ -67,21 +67,21 @@ struct NodeLayers {
   std::vector<Layer> layers;
   std::vector<std::size_t> owner;  ///< position of the layer that has the node
 };
-NodeLayers place_layers(const OnnxModel& model, const NetworkPlaces& places,
+NodeLayers match_layers(const OnnxModel& model, const Matches& matches,
                         const std::vector<Replacement>& replacements) {
   NodeLayers all = {std::vector<Layer>(model.nodes.size()), std::vector<std::size_t>(model.nodes.size())};
   std::iota(all.owner.begin(), all.owner.end(), 0);
-  for (const PlacedWorkload& placed : places.workloads)
-    for (const NetworkPlace& place : placed.places) {
-      for (const std::size_t node : place.nodes) all.owner[node] = place.nodes[0];
-      for (const std::size_t node : place.before)
-        if (all.owner[node] == node) all.owner[node] = place.nodes[0];
-      Layer& layer = all.layers[place.nodes[0]];
-      layer.op = model.nodes[place.nodes[0]].op;
-      layer.workload = to_text(placed.workload);
+  for (const MatchedWorkload& matched : matches.workloads)
+    for (const Match& match : matched.matches) {
+      for (const std::size_t node : match.nodes) all.owner[node] = match.nodes[0];
+      for (const std::size_t node : match.before)
+        if (all.owner[node] == node) all.owner[node] = match.nodes[0];
+      Layer& layer = all.layers[match.nodes[0]];
+      layer.op = model.nodes[match.nodes[0]].op;
+      layer.workload = to_text(matched.workload);
     }
   for (const Replacement& each : replacements) {
-    Layer& layer = all.layers[each.place->nodes[0]];
+    Layer& layer = all.layers[each.match->nodes[0]];
     layer.workload = to_text(each.workload);
     layer.kernel = true;
   }
@@ -111,11 +111,11 @@ std::vector<std::size_t> nodes_of(const std::vector<onnxruntime::NodeTime>& prof
 
 }  // namespace
 
-std::vector<Layer> layers_of(const Network& network, const NetworkPlaces& places,
+std::vector<Layer> layers_of(const Network& network, const Matches& matches,
                              const std::vector<Replacement>& replacements, const OnnxModel& rewritten,
                              const EngineVerdict& verdict) {
   const OnnxModel& model = network.model;
-  NodeLayers all = place_layers(model, places, replacements);
+  NodeLayers all = match_layers(model, matches, replacements);
   std::map<std::string, Layer> operators;
   const auto add = [&](const std::vector<onnxruntime::NodeTime>& profile, const OnnxModel& run, double us,
                        double Layer::* time) {

@@ -31,9 +31,9 @@ void describe(auto& field, const Layer& layer) {
 
 /// Returns the layers in the order of the graph, then by operator. Both times sum to those of the verdict: a
 /// layer has its share by the profile. `rewritten` is the network of the second profile: the original, or the
-/// original with these replacements, whose matches are among `places`. Returns nothing if a profile or a time
-/// is missing.
-std::vector<Layer> layers_of(const Network& network, const NetworkPlaces& places,
+/// original with these replacements, whose matches are among `matches`. Returns nothing if a profile or a
+/// time is missing.
+std::vector<Layer> layers_of(const Network& network, const Matches& matches,
                              const std::vector<Replacement>& replacements, const OnnxModel& rewritten,
                              const EngineVerdict& verdict);
 

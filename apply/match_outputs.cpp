@@ -115,9 +115,9 @@ std::vector<MatchOutput> all_match_outputs(const Network& original, const std::s
   // A Transpose or a Cast of a kernel's output makes a value of that name.
   for (const OnnxNode& node : model.nodes)
     if (node.domain == kFusedDomain) made.erase(node.name);
-  for (const PlacedWorkload& placed : original.places.workloads)
-    for (const NetworkPlace& place : placed.places)
-      for (const std::string_view output : outputs_of(place))
+  for (const MatchedWorkload& matched : original.matches.workloads)
+    for (const Match& match : matched.matches)
+      for (const std::string_view output : outputs_of(match))
         if (made.contains(output)) outputs.push_back({std::string(output), std::string(output), false});
   return outputs;
 }
@@ -162,7 +162,7 @@ MatchTrial beside_trial(const Network& network, std::span<const Replacement> rep
   trial.bytes = rewrite(network.model, network.shapes, replacements, beside).bytes;
   std::string copies;
   for (const Replacement& each : replacements)
-    for (const std::string_view value : outputs_of(*each.place)) {
+    for (const std::string_view value : outputs_of(*each.match)) {
       const std::string name(value), copy = fmt::format("{}{}", name, kCopiedOutput);
       copies += node_record("Identity", {name}, copy);
       trial.outputs.push_back({name, name, false});
@@ -210,13 +210,13 @@ MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, co
 
 bool are_compared_apart(const Network& network, std::span<const Replacement> replacements) {
   return is_quantized(network) &&
-         std::ranges::any_of(replacements, [](const Replacement& each) { return each.place->by_rows; });
+         std::ranges::any_of(replacements, [](const Replacement& each) { return each.match->by_rows; });
 }
 
 MatchVerdict compare_apart(const Network& network, std::span<const Replacement> replacements,
                            const NodeForm& form, const MatchTrial& where, const EngineCheck& check) {
   std::vector<Replacement> rows, others;
-  for (const Replacement& each : replacements) (each.place->by_rows ? rows : others).push_back(each);
+  for (const Replacement& each : replacements) (each.match->by_rows ? rows : others).push_back(each);
   MatchTrial trial = where;
   trial.bytes = rewrite(network.model, network.shapes, others, form).bytes;
   trial.outputs = match_outputs(trial.bytes);

@@ -34,14 +34,14 @@ std::optional<TimeShares> time_shares(const std::vector<Layer>& layers) {
   return shares;
 }
 
-std::map<std::string, std::size_t> uncounted_nodes(const Network& network, const NetworkPlaces& places) {
+std::map<std::string, std::size_t> uncounted_nodes(const Network& network, const Matches& matches) {
   const std::vector<OnnxNode>& nodes = network.model.nodes;
   std::vector<bool> counted(nodes.size());
-  for (const PlacedWorkload& placed : places.workloads)
-    for (const NetworkPlace& place : placed.places)
-      for (const auto* nodes : {&place.nodes, &place.before})
+  for (const MatchedWorkload& matched : matches.workloads)
+    for (const Match& match : matched.matches)
+      for (const auto* nodes : {&match.nodes, &match.before})
         for (const std::size_t node : *nodes) counted[node] = true;
-  for (const Gap& gap : places.gaps)
+  for (const Gap& gap : matches.gaps)
     if (gap.flops > 0) counted[gap.node] = true;
   std::map<std::string, std::size_t> uncounted;
   for (std::size_t i = 0; i < nodes.size(); ++i)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apply/layers.h"
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr {
 
@@ -30,6 +30,6 @@ std::optional<TimeShares> time_shares(const std::vector<Layer>& layers);
 /// Returns, by operator, the nodes whose operations are not counted: those outside of matches, and those of
 /// gaps with unknown operations. Nodes that compute nothing at run time are left out: changes of shape, and
 /// values that are known before the inputs are.
-std::map<std::string, std::size_t> uncounted_nodes(const Network& network, const NetworkPlaces& places);
+std::map<std::string, std::size_t> uncounted_nodes(const Network& network, const Matches& matches);
 
 }  // namespace lehr

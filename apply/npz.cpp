@@ -67,13 +67,13 @@ std::string row_major(const NpzArray& array, std::size_t size) {
   const std::size_t count = size == 0 ? 0 : bytes.size() / size;
   for (std::size_t i = 0; i < count; ++i) {
     std::size_t rest = i, from = 0, stride = 1;
-    std::vector<std::size_t> place(array.shape.size());
-    for (std::size_t dim = place.size(); dim-- > 0;) {
-      place[dim] = rest % static_cast<std::size_t>(array.shape[dim]);
+    std::vector<std::size_t> match(array.shape.size());
+    for (std::size_t dim = match.size(); dim-- > 0;) {
+      match[dim] = rest % static_cast<std::size_t>(array.shape[dim]);
       rest /= static_cast<std::size_t>(array.shape[dim]);
     }
-    for (std::size_t dim = 0; dim < place.size(); ++dim) {
-      from += place[dim] * stride;
+    for (std::size_t dim = 0; dim < match.size(); ++dim) {
+      from += match[dim] * stride;
       stride *= static_cast<std::size_t>(array.shape[dim]);
     }
     std::memcpy(bytes.data() + i * size, array.bytes.data() + from * size, size);

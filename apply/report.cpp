@@ -126,7 +126,7 @@ std::string layers_text(const std::vector<Layer>& layers) {
 
 std::string report_text(const Applied& applied) {
   std::string text = fmt::format(
-      "{} of {} convolutions and products by kernels{}{}{}: {} expected\n", applied.replaced, applied.places,
+      "{} of {} convolutions and products by kernels{}{}{}: {} expected\n", applied.replaced, applied.matches,
       applied.narrow > 0 ? fmt::format(", {} of them in bf16", applied.narrow) : "",
       applied.channels_last > 0 ? fmt::format(", {} with channels last", applied.channels_last) : "",
       applied.covered_share

@@ -48,7 +48,7 @@ void describe_agreement(auto& field, const EngineVerdict& verdict) {
 void describe(auto& field, const Applied& applied) {
   describe_agreement(field, applied.verdict);
   field("threads", applied.threads);
-  field("places", applied.places);
+  field("places", applied.matches);
   field("with_kernels", applied.with_kernels);
   field("replaced", applied.replaced);
   field("in_bf16", applied.narrow);

@@ -64,10 +64,10 @@ class Rewriter {
   }
 
   void replace(const Replacement& replacement) {
-    const NetworkPlace& place = *replacement.place;
+    const Match& match = *replacement.match;
     FusedOrReason made = written(replacement);
     if (auto* const reason = std::get_if<std::string>(&made)) {
-      result_.kept.push_back({&place, std::move(*reason)});
+      result_.kept.push_back({&match, std::move(*reason)});
       return;
     }
     FusedNode& fused = std::get<FusedNode>(made);
@@ -76,9 +76,9 @@ class Rewriter {
       ++result_.replaced;
       return;
     }
-    if (!place.by_rows) result_.weights[&place] = fused.inputs[1].name;
-    fused_[*std::ranges::max_element(place.nodes)] = std::move(fused);
-    for (const std::size_t node : place.nodes) gone_.insert(node);
+    if (!match.by_rows) result_.weights[&match] = fused.inputs[1].name;
+    fused_[*std::ranges::max_element(match.nodes)] = std::move(fused);
+    for (const std::size_t node : match.nodes) gone_.insert(node);
     replaced_.push_back(replacement);
     ++result_.replaced;
   }
@@ -149,16 +149,16 @@ class Rewriter {
     if (!is_rounded_once(constants_, value))
       return {form_name(value, kNarrowForm | (last ? kLastForm : kPlainForm)), value, shape(value), last};
     const std::vector<double> elements = constants_.elements(value);
-    PlaceConstant rounded = bf16_constant(shape(value), {elements.begin(), elements.end()});
+    MatchConstant rounded = bf16_constant(shape(value), {elements.begin(), elements.end()});
     if (last) rounded = transposed(rounded, to_channels_last(rounded.shape.size()));
     return made_input(output, tensor.name, rounded);
   }
 
   /// Returns the filter of a match in the graph's layout and the workload's type.
-  PlaceConstant filter_of(const Replacement& replacement, const std::optional<Folded>& folded) const {
-    const NetworkPlace& place = *replacement.place;
-    if (const auto made = place.made.find(1); made != place.made.end()) return made->second;
-    const std::string_view name = model_.nodes[place.nodes[0]].input(1), value = place.inputs[1];
+  MatchConstant filter_of(const Replacement& replacement, const std::optional<Folded>& folded) const {
+    const Match& match = *replacement.match;
+    if (const auto made = match.made.find(1); made != match.made.end()) return made->second;
+    const std::string_view name = model_.nodes[match.nodes[0]].input(1), value = match.inputs[1];
     const DType type = inputs_of(replacement.workload)[1].type;
     if (folded && !folded->filter.empty())
       return type == DType::kBF16 ? bf16_constant(shape(name), folded->filter)
@@ -186,7 +186,7 @@ class Rewriter {
   }
 
   /// Returns a constant that is made for the current node, or was made for an earlier one.
-  FusedInput made_input(std::string_view output, std::string_view what, const PlaceConstant& constant) {
+  FusedInput made_input(std::string_view output, std::string_view what, const MatchConstant& constant) {
     const auto [made, is_new] = made_.try_emplace(unnamed_tensor(constant));
     if (is_new) {
       made->second = fmt::format("{}.{}", output, what);
@@ -206,35 +206,35 @@ class Rewriter {
   }
 
   void add_inputs(FusedNode& fused, const Replacement& replacement, const std::optional<Folded>& folded) {
-    const NetworkPlace& place = *replacement.place;
-    const OnnxNode& main = model_.nodes[place.nodes[0]];
+    const Match& match = *replacement.match;
+    const OnnxNode& main = model_.nodes[match.nodes[0]];
     const std::vector<TensorSpec> tensors = inputs_of(replacement.workload);
     const bool is_last = has_channels_last(replacement.workload);
-    for (std::size_t i = 0; i < place.inputs.size(); ++i) {
-      const std::string_view value = place.inputs[i];
+    for (std::size_t i = 0; i < match.inputs.size(); ++i) {
+      const std::string_view value = match.inputs[i];
       const bool last = is_last && is_image(replacement.workload, i);
       if (is_last && i == 1) {
-        const PlaceConstant filter = filter_of(replacement, folded);
+        const MatchConstant filter = filter_of(replacement, folded);
         fused.inputs.push_back(
-            made_input(place.output, "filter", transposed(filter, to_channels_last(filter.shape.size()))));
+            made_input(match.output, "filter", transposed(filter, to_channels_last(filter.shape.size()))));
       } else if (folded && i == 1 && !folded->filter.empty()) {
         fused.inputs.push_back(
-            made_input(place.output, "filter", shape(main.input(1)), folded->filter, tensors[i]));
+            made_input(match.output, "filter", shape(main.input(1)), folded->filter, tensors[i]));
       } else if (folded && i == 2 && !folded->bias.empty()) {
         const Sizes channels = {static_cast<std::int64_t>(folded->bias.size())};
-        fused.inputs.push_back(made_input(place.output, "bias", channels, folded->bias, tensors[i]));
-      } else if (const auto made = place.made.find(i); made != place.made.end()) {
-        fused.inputs.push_back(made_input(place.output, tensors.at(i).name, made->second));
-      } else if (value.empty() && !place.scaling.empty()) {
-        const FoldedScaling both = fold_scaling(constants_, replacement.workload, place);
+        fused.inputs.push_back(made_input(match.output, "bias", channels, folded->bias, tensors[i]));
+      } else if (const auto made = match.made.find(i); made != match.made.end()) {
+        fused.inputs.push_back(made_input(match.output, tensors.at(i).name, made->second));
+      } else if (value.empty() && !match.scaling.empty()) {
+        const FoldedScaling both = fold_scaling(constants_, replacement.workload, match);
         Sizes channels = {static_cast<std::int64_t>(both.scale.size())};
         // The dimensions of an image come after its channels.
-        if (main.op == "Conv") channels.resize(shape(place.output).size() - 1, 1);
-        fused.inputs.push_back(made_input(place.output, "scale", channels, both.scale, tensors[i]));
-        fused.inputs.push_back(made_input(place.output, "shift", channels, both.shift, tensors[i]));
+        if (main.op == "Conv") channels.resize(shape(match.output).size() - 1, 1);
+        fused.inputs.push_back(made_input(match.output, "scale", channels, both.scale, tensors[i]));
+        fused.inputs.push_back(made_input(match.output, "shift", channels, both.shift, tensors[i]));
         ++i;
       } else if (is_narrowed(tensors.at(i), shapes_, value)) {
-        fused.inputs.push_back(narrowed_input(place.output, tensors[i], value, last));
+        fused.inputs.push_back(narrowed_input(match.output, tensors[i], value, last));
       } else {
         if (tensors.at(i).constant && i == 1) expect_constant(value);
         fused.inputs.push_back(known_input(value, tensors.at(i).type, last));
@@ -293,19 +293,19 @@ class Rewriter {
   }
 
   FusedNode fused_node(const Replacement& replacement) {
-    const NetworkPlace& place = *replacement.place;
+    const Match& match = *replacement.match;
     expect_one_type(replacement.workload);
     FusedNode fused;
-    add_inputs(fused, replacement, fold(constants_, replacement.workload, place));
+    add_inputs(fused, replacement, fold(constants_, replacement.workload, match));
     std::string node;
     for (const FusedInput& input : fused.inputs) node += bytes_field(1, input.name);
     const Form form = made_form(replacement, shapes_);
     Sizes made;
-    for (const std::string_view output : outputs_of(place)) {
+    for (const std::string_view output : outputs_of(match)) {
       node += bytes_field(2, fmt::format("{}{}", form_name(output, form), form_.beside));
       append(made, in_layout(output_sizes(fused, output), (form & kLastForm) != 0));
     }
-    node += bytes_field(3, place.output) + bytes_field(4, fused_operator(output_type(replacement.workload))) +
+    node += bytes_field(3, match.output) + bytes_field(4, fused_operator(output_type(replacement.workload))) +
             bytes_field(7, kFusedDomain);
     node += int_attribute("version", kNodeVersion) + text_attribute("library", form_.library) +
             text_attribute("workload", to_text(replacement.workload)) +
@@ -316,10 +316,10 @@ class Rewriter {
   }
 
   void find_forms(const FormGraph& graph) {
-    std::vector<FormedPlace> places;
-    for (const Replacement& each : replaced_) places.push_back(graph.place(each));
-    std::vector<const FormedPlace*> all;
-    for (const FormedPlace& each : places) all.push_back(&each);
+    std::vector<FormedMatch> matches;
+    for (const Replacement& each : replaced_) matches.push_back(graph.match(each));
+    std::vector<const FormedMatch*> all;
+    for (const FormedMatch& each : matches) all.push_back(&each);
     forms_ = graph.forms(all);
     for (std::size_t at = 0; at < forms_.gone.size(); ++at)
       if (forms_.gone[at]) gone_.insert(at);
@@ -358,8 +358,8 @@ class Rewriter {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = i;
     for (const Replacement& each : replaced_)
-      for (const std::string_view output : outputs_of(*each.place))
-        made_at[output] = *std::ranges::max_element(each.place->nodes);
+      for (const std::string_view output : outputs_of(*each.match))
+        made_at[output] = *std::ranges::max_element(each.match->nodes);
     for (std::size_t i = 0; i < forms_.values.size(); ++i) {
       const std::string_view value = graph.name(i);
       const auto made = made_at.find(value);
@@ -459,8 +459,8 @@ class Rewriter {
     std::vector<std::size_t> end(model_.nodes.size());
     std::iota(end.begin(), end.end(), 0);
     for (const Replacement& each : replaced_)
-      for (const std::size_t node : each.place->nodes)
-        end[node] = *std::ranges::max_element(each.place->nodes);
+      for (const std::size_t node : each.match->nodes)
+        end[node] = *std::ranges::max_element(each.match->nodes);
     std::unordered_map<std::string_view, std::size_t> made_at;
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = end[i];
@@ -559,18 +559,18 @@ NodeForm node_form(const Network& network, std::string library) {
   return {std::move(library), network.smaller.empty() ? nullptr : &network.smaller.front()};
 }
 
-void leave_out_unwritten(const Network& network, NetworkPlaces& places) {
+void leave_out_unwritten(const Network& network, Matches& matches) {
   const NodeForm form = node_form(network);
   Rewriter rewriter(network.model, network.shapes, form);
-  for (PlacedWorkload& placed : places.workloads) {
-    if (!is_made(output_type(placed.workload))) continue;
-    std::erase_if(placed.places, [&](const NetworkPlace& place) {
-      const std::string reason = rewriter.why_kept({&place, placed.workload});
-      if (!reason.empty()) places.gaps.push_back({reason, flops_of(placed.workload), place.nodes[0]});
+  for (MatchedWorkload& matched : matches.workloads) {
+    if (!is_made(output_type(matched.workload))) continue;
+    std::erase_if(matched.matches, [&](const Match& match) {
+      const std::string reason = rewriter.why_kept({&match, matched.workload});
+      if (!reason.empty()) matches.gaps.push_back({reason, flops_of(matched.workload), match.nodes[0]});
       return !reason.empty();
     });
   }
-  std::erase_if(places.workloads, [](const PlacedWorkload& placed) { return placed.places.empty(); });
+  std::erase_if(matches.workloads, [](const MatchedWorkload& matched) { return matched.matches.empty(); });
 }
 
 RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,

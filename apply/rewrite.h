@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "network/constants.h"
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr {
 
@@ -23,7 +23,7 @@ bool is_fused_operator(std::string_view op);
 
 /// A match that a kernel shall compute.
 struct Replacement {
-  const NetworkPlace* place = nullptr;
+  const Match* match = nullptr;
   Workload workload;
   int threads = 0;
   /// Whether its kernel does fewer products than the operator's sum has (Winograd's).
@@ -32,19 +32,19 @@ struct Replacement {
 };
 /// The kernels that can compute a match, at least one. The one that reads and makes values in the graph's own
 /// form comes first.
-using PlaceKernels = std::vector<Replacement>;
+using MatchKernels = std::vector<Replacement>;
 
 /// A match that is not replaced.
-struct KeptPlace {
-  const NetworkPlace* place = nullptr;
+struct KeptMatch {
+  const Match* match = nullptr;
   std::string reason;  ///< one sentence without a full stop
 };
 
 struct RewrittenModel {
   std::string bytes;            ///< the ONNX file
   std::size_t replaced = 0;     ///< number of matches
-  std::vector<KeptPlace> kept;  ///< replacements that could not be written
-  std::map<const NetworkPlace*, std::string>
+  std::vector<KeptMatch> kept;  ///< replacements that could not be written
+  std::map<const Match*, std::string>
       weights;  ///< for each of the others, the name of the filter (or B) that it reads, if it has one
   ExternalFiles external;  ///< files that the model still refers to
 };
@@ -67,9 +67,9 @@ struct NodeForm {
 NodeForm node_form(const Network& network, std::string library = "kernels");
 
 /// Moves the matches that rewrite() would keep to the gaps, each with its reason: the rest can be applied.
-/// Matches of a type that no node makes (f16) stay, since programs call their kernels themselves. `places`
+/// Matches of a type that no node makes (f16) stay, since programs call their kernels themselves. `matches`
 /// must be the network's.
-void leave_out_unwritten(const Network& network, NetworkPlaces& places);
+void leave_out_unwritten(const Network& network, Matches& matches);
 
 /// Rewrites the model. Everything that is not replaced is copied from the file. Constants that nobody reads
 /// any more are left out, and equal new constants are made once. A match is kept if it varies along a range

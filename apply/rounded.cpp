@@ -25,18 +25,18 @@ class Rounding {
       : model_(model), shapes_(shapes), constants_(model, shapes) {}
 
   void add(const Replacement& replacement) {
-    const NetworkPlace& place = *replacement.place;
+    const Match& match = *replacement.match;
     const std::vector<TensorSpec> tensors = inputs_of(replacement.workload);
     std::unordered_set<std::string_view> rounded;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      std::string_view value = place.inputs[i];
-      if (i == 1 && value.empty()) value = model_.nodes[place.nodes[0]].input(1);
+      std::string_view value = match.inputs[i];
+      if (i == 1 && value.empty()) value = model_.nodes[match.nodes[0]].input(1);
       if (!value.empty() && is_narrowed(tensors[i], shapes_, value)) rounded.insert(value);
     }
-    for (const std::size_t node : place.nodes)
+    for (const std::size_t node : match.nodes)
       for (std::size_t k = 0; k < model_.nodes[node].inputs.size(); ++k)
         if (rounded.contains(model_.nodes[node].inputs[k])) rounded_inputs_[node].insert(k);
-    if (place.inputs.size() > 2 && place.inputs[2].empty() && is_narrowed(tensors[2], shapes_, ""))
+    if (match.inputs.size() > 2 && match.inputs[2].empty() && is_narrowed(tensors[2], shapes_, ""))
       add_bias(replacement);
   }
 
@@ -50,12 +50,12 @@ class Rounding {
  private:
   /// Adds the rounding error of the folded bias, after the last node that is folded into it.
   void add_bias(const Replacement& replacement) {
-    const NetworkPlace& place = *replacement.place;
-    const auto folded = fold(constants_, replacement.workload, place);
+    const Match& match = *replacement.match;
+    const auto folded = fold(constants_, replacement.workload, match);
     if (!folded || folded->bias.empty()) return;
-    const std::size_t last = place.linear.empty() ? place.nodes[0] : place.linear.back();
+    const std::size_t last = match.linear.empty() ? match.nodes[0] : match.linear.back();
     std::vector<std::int64_t> dims = {static_cast<std::int64_t>(folded->bias.size())};
-    const auto& shape = shapes_.of(place.output).shape;
+    const auto& shape = shapes_.of(match.output).shape;
     dims.resize(channel_axis(replacement.workload, shape ? shape->size() : 2), 1);
     std::vector<float> off;
     for (const float value : folded->bias) off.push_back(rounded_to(DType::kBF16, value) - value);

@@ -21,11 +21,11 @@ class Builder {
 
   SizeCondition run(std::span<const SizeCheck> checks) {
     const std::string sizes = all_sizes(checks);
-    std::vector<std::int64_t> places = std::exchange(ranks_, {}), wanted = std::exchange(wanted_ranks_, {});
+    std::vector<std::int64_t> matches = std::exchange(ranks_, {}), wanted = std::exchange(wanted_ranks_, {});
     std::vector<std::vector<SizeCheck>> ranges;
     for (const SizeCheck& check : checks) {
       if (check.least == check.most) {
-        places.push_back(place(check));
+        matches.push_back(match(check));
         wanted.push_back(check.least);
         continue;
       }
@@ -33,8 +33,8 @@ class Builder {
           ranges, [&](const auto& range) { return !check.name.empty() && range[0].name == check.name; });
       (same == ranges.end() ? ranges.emplace_back() : *same).push_back(check);
     }
-    if (!places.empty()) truths_.push_back(node("Equal", {picked(sizes, places), constant(wanted)}));
-    count_ = places.size();
+    if (!matches.empty()) truths_.push_back(node("Equal", {picked(sizes, matches), constant(wanted)}));
+    count_ = matches.size();
     for (const auto& range : ranges) add_range(sizes, range);
     const std::string name = all_true();
     return {std::move(fields_), name};
@@ -62,8 +62,8 @@ class Builder {
     if (parts.size() == 1) return parts[0];
     return node("Concat", {parts.begin(), parts.end()}, int_attribute("axis", 0));
   }
-  std::string picked(const std::string& sizes, const std::vector<std::int64_t>& places) {
-    return node("Gather", {sizes, constant(places)});
+  std::string picked(const std::string& sizes, const std::vector<std::int64_t>& matches) {
+    return node("Gather", {sizes, constant(matches)});
   }
 
   /// Returns all sizes of the checked inputs in one list.
@@ -96,23 +96,23 @@ class Builder {
     const auto count = static_cast<std::size_t>(rank);
     const std::string all =
         together({node("Shape", {sizes}), sizes, constant(std::vector<std::int64_t>(count, 1))});
-    std::vector<std::int64_t> places;
-    for (std::int64_t i = 0; i <= rank; ++i) places.push_back(i);
-    return picked(all, places);
+    std::vector<std::int64_t> matches;
+    for (std::int64_t i = 0; i <= rank; ++i) matches.push_back(i);
+    return picked(all, matches);
   }
 
-  std::int64_t place(const SizeCheck& check) const {
+  std::int64_t match(const SizeCheck& check) const {
     return begins_.at(check.input) + static_cast<std::int64_t>(check.axis);
   }
 
   /// Adds a check that the size at the first position is in the range, and the others are equal to it.
   void add_range(const std::string& sizes, const std::vector<SizeCheck>& range) {
-    const std::string first = picked(sizes, {place(range[0])});
+    const std::string first = picked(sizes, {match(range[0])});
     truths_.push_back(node("Less", {constant({range[0].least - 1}), first}));
     truths_.push_back(node("Less", {first, constant({range[0].most + 1})}));
     if (range.size() == 1) return;
     std::vector<std::int64_t> others;
-    for (std::size_t i = 1; i < range.size(); ++i) others.push_back(place(range[i]));
+    for (std::size_t i = 1; i < range.size(); ++i) others.push_back(match(range[i]));
     truths_.push_back(node("Equal", {picked(sizes, others), first}));
   }
 

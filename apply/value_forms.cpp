@@ -59,13 +59,13 @@ void FormGraph::add(const OnnxNode& node) {
   nodes_.push_back(std::move(added));
 }
 
-FormedPlace FormGraph::place(const Replacement& replacement) const {
-  const NetworkPlace& place = *replacement.place;
-  FormedPlace formed = {place.nodes, {}, {}, made_form(replacement, shapes_)};
-  for (const std::string_view output : outputs_of(place)) formed.outputs.push_back(value(output));
+FormedMatch FormGraph::match(const Replacement& replacement) const {
+  const Match& match = *replacement.match;
+  FormedMatch formed = {match.nodes, {}, {}, made_form(replacement, shapes_)};
+  for (const std::string_view output : outputs_of(match)) formed.outputs.push_back(value(output));
   const std::vector<TensorSpec> tensors = inputs_of(replacement.workload);
-  for (std::size_t i = 0; i < place.inputs.size(); ++i) {
-    const std::string_view input = place.inputs[i];
+  for (std::size_t i = 0; i < match.inputs.size(); ++i) {
+    const std::string_view input = match.inputs[i];
     const bool narrow = is_narrowed(tensors.at(i), shapes_, input);
     if (input.empty() || (narrow && is_rounded_once(constants_, input))) continue;
     const bool last = has_channels_last(replacement.workload) && is_image(replacement.workload, i);
@@ -79,7 +79,7 @@ FormedPlace FormGraph::place(const Replacement& replacement) const {
 
 /// Drops nodes that only dropped ones read: dequantized operands, constants of the filter. Runs from the last
 /// node to the first.
-void FormGraph::drop_unread(std::span<const FormedPlace* const> places, std::vector<char>& gone) const {
+void FormGraph::drop_unread(std::span<const FormedMatch* const> matches, std::vector<char>& gone) const {
   std::vector<std::size_t> left(names_.size(), 0);  // number of remaining readers of each value
   std::vector<char> lost(names_.size(), false);     // values that have lost a reader
   const auto each_read = [](const Node& node, auto&& visit) {
@@ -90,8 +90,8 @@ void FormGraph::drop_unread(std::span<const FormedPlace* const> places, std::vec
     each_read(nodes_[at],
               [&](std::size_t value) { gone[at] ? void(lost[value] = true) : void(++left[value]); });
   for (const OnnxValueInfo& output : model_.outputs) ++left[value(output.name)];
-  for (const FormedPlace* place : places)
-    for (const FormedPlace::Read& each : place->reads) ++left[each.value];
+  for (const FormedMatch* match : matches)
+    for (const FormedMatch::Read& each : match->reads) ++left[each.value];
   for (std::size_t at = nodes_.size(); at-- > 0;) {
     const std::vector<std::size_t>& made = nodes_[at].outputs;
     const auto is_lost = [&](std::size_t output) { return bool(lost[output]); };
@@ -140,22 +140,22 @@ Form FormGraph::form_of(const Node& node, const std::vector<Form>& wanted,
   return form;
 }
 
-ValueForms FormGraph::forms(std::span<const FormedPlace* const> places) const {
+ValueForms FormGraph::forms(std::span<const FormedMatch* const> matches) const {
   ValueForms result = {std::vector<ValueForm>(names_.size()), std::vector<char>(nodes_.size(), false),
                        std::vector<Form>(nodes_.size(), kPlainForm)};
   std::vector<char>& gone = result.gone;
   std::vector<Form> wanted(names_.size(), kPlainForm), made(names_.size(), kPlainForm);
-  std::vector<const FormedPlace*> ends(nodes_.size(), nullptr);
+  std::vector<const FormedMatch*> ends(nodes_.size(), nullptr);
   const auto read = [&](std::size_t value, Form form) { result.values[value].read |= 1U << form; };
-  for (const FormedPlace* place : places) {
-    for (const std::size_t node : place->nodes) gone[node] = true;
-    ends[*std::ranges::max_element(place->nodes)] = place;
-    for (const FormedPlace::Read& each : place->reads) {
+  for (const FormedMatch* match : matches) {
+    for (const std::size_t node : match->nodes) gone[node] = true;
+    ends[*std::ranges::max_element(match->nodes)] = match;
+    for (const FormedMatch::Read& each : match->reads) {
       wanted[each.value] |= each.form;
       read(each.value, each.form);
     }
   }
-  drop_unread(places, gone);
+  drop_unread(matches, gone);
   find_wanted(gone, wanted);
   for (std::size_t at = 0; at < nodes_.size(); ++at) {
     const Node& node = nodes_[at];
@@ -199,7 +199,7 @@ DType output_type(const Workload& workload) {
 
 Form made_form(const Replacement& replacement, const GraphShapes& shapes) {
   const bool narrow = output_type(replacement.workload) == DType::kBF16 &&
-                      shapes.of(replacement.place->output).type == OnnxType::kF32;
+                      shapes.of(replacement.match->output).type == OnnxType::kF32;
   return (narrow ? kNarrowForm : kPlainForm) |
          (has_channels_last(replacement.workload) ? kLastForm : kPlainForm);
 }

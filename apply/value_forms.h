@@ -37,7 +37,7 @@ struct ValueForm {
 std::vector<Conversion> conversions(const ValueForm& value);
 
 /// A match as a kernel computes it. Values have FormGraph's numbers.
-struct FormedPlace {
+struct FormedMatch {
   struct Read {
     std::size_t value;
     Form form;
@@ -62,8 +62,8 @@ class FormGraph {
   /// Borrows both.
   FormGraph(const OnnxModel& model, const GraphShapes& shapes);
 
-  FormedPlace place(const Replacement& replacement) const;
-  ValueForms forms(std::span<const FormedPlace* const> places) const;
+  FormedMatch match(const Replacement& replacement) const;
+  ValueForms forms(std::span<const FormedMatch* const> matches) const;
   /// Estimates the microseconds of an engine's casts and transposes.
   double conversion_us(const ValueForms& forms) const;
 
@@ -81,7 +81,7 @@ class FormGraph {
 
   std::size_t number(std::string_view name);
   void add(const OnnxNode& node);
-  void drop_unread(std::span<const FormedPlace* const> places, std::vector<char>& gone) const;
+  void drop_unread(std::span<const FormedMatch* const> matches, std::vector<char>& gone) const;
   void find_wanted(const std::vector<char>& gone, std::vector<Form>& wanted) const;
   Form form_of(const Node& node, const std::vector<Form>& wanted, const std::vector<Form>& made) const;
 
@@ -100,7 +100,7 @@ bool is_narrowed(const TensorSpec& tensor, const GraphShapes& shapes, std::strin
 /// Whether the value is a constant, which is rounded when the network is rewritten. "" is one made from
 /// several.
 bool is_rounded_once(const Constants& constants, std::string_view value);
-/// Returns the tensors of a workload in the order of NetworkPlace::inputs.
+/// Returns the tensors of a workload in the order of Match::inputs.
 std::vector<TensorSpec> inputs_of(const Workload& workload);
 DType output_type(const Workload& workload);
 /// Returns the form of a match's output.

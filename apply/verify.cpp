@@ -118,15 +118,15 @@ namespace {
 /// Returns the matches that nodes of a written network compute; empty if the original lacks one.
 std::vector<Replacement> replacements_in(const Network& network, const OnnxModel& written,
                                          std::string& library) {
-  std::map<std::string_view, const NetworkPlace*> places;
-  for (const PlacedWorkload& placed : network.places.workloads)
-    for (const NetworkPlace& place : placed.places) places[place.output] = &place;
+  std::map<std::string_view, const Match*> matches;
+  for (const MatchedWorkload& matched : network.matches.workloads)
+    for (const Match& match : matched.matches) matches[match.output] = &match;
   std::vector<Replacement> all;
   for (const OnnxNode& node : written.nodes) {
     if (node.domain != kFusedDomain || !is_fused_operator(node.op)) continue;
-    const auto place = places.find(node.name);
-    if (place == places.end()) return {};
-    all.push_back({place->second, parse_workload(node.text("workload", "")),
+    const auto match = matches.find(node.name);
+    if (match == matches.end()) return {};
+    all.push_back({match->second, parse_workload(node.text("workload", "")),
                    static_cast<int>(node.whole("threads", 1))});
     library = node.text("library", "");
   }

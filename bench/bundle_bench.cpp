@@ -135,7 +135,7 @@ std::vector<double> call_ns(const TempDir& directory, const RebuiltKernel& produ
   alignas(64) static unsigned char scratch[1 << 16];
   void* const arguments[] = {a, b, c};
   if (product.source.scratch_bytes > static_cast<std::int64_t>(sizeof scratch) ||
-      product.source.launch.parts != 1)
+      product.source.launch.work_items != 1)
     throw std::runtime_error("the kernel is another one");
   bool right = true;
   const std::vector<double> ns =

@@ -35,7 +35,7 @@ double nanoseconds(const std::string& object, int threads, long tasks) {
   Candidate candidate;
   candidate.path = object;
   candidate.entry = "empty";
-  candidate.launch.parts = tasks;
+  candidate.launch.work_items = tasks;
   const auto loaded = runner.load(1, candidate);
   if (const auto* fault = std::get_if<Fault>(&loaded)) throw_environment("{}", fault->failure.text);
   std::vector<double> us = std::get<Samples>(runner.time(1, {})).us;

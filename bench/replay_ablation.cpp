@@ -1,7 +1,7 @@
 // Measures how soon strategies come near the optimum of recorded tables. Prints a Markdown table.
-//   replay_ablation [--transfer] [--trials N] [--slots N] [--only I] [--first-seed N] SEEDS STRATEGY,...
+//   replay_ablation [--transfer] [--trials N] [--in_flight N] [--only I] [--first-seed N] SEEDS STRATEGY,...
 //   TABLE...
-// --slots: so many are in flight at a time (1). --transfer: each table is searched with the others as a
+// --in_flight: so many are in flight at a time (1). --transfer: each table is searched with the others as a
 // start, where they have the same knobs. --trials: length of each search (384). --only: table I alone is
 // searched, counted from 0. --first-seed: the seeds are N, N + 1, ... (0).
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ using namespace lehr;
 struct Plan {
   bool transfer = false;
   std::size_t trials = 384;
-  std::size_t slots = 1;
+  std::size_t in_flight = 1;
   std::size_t only = SIZE_MAX;  // the only table that is searched; SIZE_MAX: all
   std::size_t first_seed = 0;
 };
@@ -46,7 +46,7 @@ Result run(std::string_view strategy, const Table& table, const std::vector<Tabl
   const RandomBaseline random(table);
   ReplayPlan plan;
   plan.options.strategy = strategy;
-  plan.options.slots = wanted.slots;
+  plan.options.in_flight = wanted.in_flight;
   plan.options.trials = wanted.trials;
   for (const Table& other : others) plan.transfer.push_back(&other);
   const std::optional<Transfer> transfer = transfer_to(task, plan);
@@ -75,7 +75,8 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
       "percentile); to 95 %, to 99 %: geometric mean over the "
       "seeds.\n\n| strategy | table | @16 | @32 | @64 | @128 | @256 | to 95 % | to 99 % | score |\n"
       "|---|---|---|---|---|---|---|---|---|---|\n",
-      seeds, plan.first_seed, plan.trials, plan.slots, plan.transfer ? ", the other tables as a start" : "");
+      seeds, plan.first_seed, plan.trials, plan.in_flight,
+      plan.transfer ? ", the other tables as a start" : "");
   for (const std::string_view strategy : split(words[1], ',')) {
     double logs_95 = 0, logs_99 = 0;
     std::size_t searched = 0;
@@ -102,7 +103,7 @@ int run_all(const std::vector<std::string>& words, const Plan& plan) {
 /// Returns the member that a flag sets; nullptr for any other flag.
 std::size_t* number_of(Plan& plan, const std::string& flag) {
   if (flag == "--trials") return &plan.trials;
-  if (flag == "--slots") return &plan.slots;
+  if (flag == "--slots") return &plan.in_flight;
   if (flag == "--only") return &plan.only;
   return flag == "--first-seed" ? &plan.first_seed : nullptr;
 }

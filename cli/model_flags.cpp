@@ -42,8 +42,8 @@ void ModelFlags::add_to(CLI::App& app, const char* file_name) {
   several("--input", inputs_, "shape of an input: x=1x3x224x224; may be given several times");
 }
 
-api::Model ModelFlags::model() const {
-  api::Model model = {file_};
+api::NetworkFile ModelFlags::model() const {
+  api::NetworkFile model = {file_};
   for (const std::string& text : dims_) {
     const auto [name, value] = name_and_value("--dim", text);
     if (!model.dims.try_emplace(name, dim_size("--dim " + name, value)).second)

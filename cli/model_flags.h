@@ -22,7 +22,7 @@ class ModelFlags {
   bool has_sizes() const { return !dims_.empty() || !inputs_.empty(); }
   const std::string& file() const { return file_; }
   /// Returns the model. Throws Error(kUser) for sizes that are not valid.
-  api::Model model() const;
+  api::NetworkFile model() const;
 
  private:
   std::string file_;

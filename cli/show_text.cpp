@@ -26,9 +26,9 @@ void show_source(const Source& source, json& document, std::string& text) {
     text += fmt::format("// {}: {} {}[{}]{}\n", ir::name_of(param.direction), param.name, name_of(param.type),
                         param.elements, param.map ? " as tensor map " + to_json(*param.map).dump() : "");
   text += dialect_of(source.target).launch_text(source.launch, source.scratch_bytes);
-  if (source.launch.prepack_parts > 0)
+  if (source.launch.prepack_work_items > 0)
     text += fmt::format("// before: {} for tasks: {}\n", prepack_entry(source.entry),
-                        source.launch.prepack_parts);
+                        source.launch.prepack_work_items);
   text += "\n" + source.text;
 }
 

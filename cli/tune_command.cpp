@@ -120,7 +120,7 @@ std::vector<Workload> TuneCommand::workloads_of_model() const {
   api::Reporter silent({});  // api::tune() reports everything
   const Network network = api::read_network(model_.model(), silent);
   api::check_tunable(model_.model(), network);
-  return api::workloads_of(network.places);
+  return api::workloads_of(network.matches);
 }
 
 int TuneCommand::tell_shares(const std::vector<Workload>& workloads, const api::TuneOptions& options,
@@ -135,7 +135,7 @@ int TuneCommand::tell_shares(const std::vector<Workload>& workloads, const api::
 }
 
 int TuneCommand::tune_model() {
-  const api::Model model = model_.model();
+  const api::NetworkFile model = model_.model();
   ProgressPrinter progress(progress_style(progress_, quiet_));
   const api::TuneOptions options = tune_options(progress);
   api::check_ranges({}, options);
@@ -143,7 +143,7 @@ int TuneCommand::tune_model() {
   if (dry_run_) return tell_shares(workloads, options, true);
   api::Device device(device_options(workloads[0]));
   api::Log log(database_);
-  const api::ModelResult result = api::tune(model, device, log, options);
+  const api::NetworkResult result = api::tune(model, device, log, options);
   progress.finish();
   fmt::print("{}", json_ ? result.json + "\n" : result.text);
   if (!result.failure.empty() && result.code != api::Code::kInterrupted) tell("lehr: {}", result.failure);

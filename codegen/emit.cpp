@@ -262,7 +262,7 @@ std::vector<std::int64_t> prepacked_bytes(const Source& source) {
 // Hashes the text from that function to the next one: a prelude that only one of two sources needs makes no
 // difference.
 std::string prepack_layout(const Source& source) {
-  if (source.launch.prepack_parts == 0) return "";
+  if (source.launch.prepack_work_items == 0) return "";
   const std::size_t begin = source.text.find(prepack_entry(source.entry) + "(");
   const std::size_t end = source.text.find("\nextern \"C\"", begin);
   CHECK(begin != std::string::npos, "{} has no function named {}", source.entry, prepack_entry(source.entry));

@@ -30,13 +30,13 @@ struct SourceParam {
 /// launch.programmatic, launches on one stream may overlap; they share workspaces all the same.
 ///
 /// CPU: `extern "C" void entry(void* const* params, void* scratch, long task)`. The caller calls it for each
-/// of the first launch.parts values of `task`, its work items, concurrently or not. When all have returned,
-/// it calls it for as many further values, launch.steps() times in all. `scratch` is 64-byte aligned,
-/// `scratch_bytes` long and private to the call. Workspaces come behind the tensors, each aligned to 64
-/// bytes, and hold anything. Prepacked parameters (ir::Direction::kPrepacked) come behind the tensors, each
-/// aligned to 64 bytes. `entry_prepack`, of the same type, fills them. It is called in the same way for each
-/// work item in [0, launch.prepack_parts) before the first launch, and again when an input has changed that
-/// it reads; it takes no scratch.
+/// of the first launch.work_items values of `task`, its work items, concurrently or not. When all have
+/// returned, it calls it for as many further values, launch.steps() times in all. `scratch` is 64-byte
+/// aligned, `scratch_bytes` long and private to the call. Workspaces come behind the tensors, each aligned to
+/// 64 bytes, and hold anything. Prepacked parameters (ir::Direction::kPrepacked) come behind the tensors,
+/// each aligned to 64 bytes. `entry_prepack`, of the same type, fills them. It is called in the same way for
+/// each work item in [0, launch.prepack_work_items) before the first launch, and again when an input has
+/// changed that it reads; it takes no scratch.
 struct Source {
   Target target;
   std::string text;  ///< complete: includes its part of the device-intrinsics prelude

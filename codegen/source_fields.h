@@ -28,13 +28,14 @@ void describe(auto& field, Is<TensorMap> auto& map) {
 }
 
 void describe(auto& field, Is<Launch> auto& launch) {
-  auto& [grid, block, shared_bytes, parts, further_steps, prepack_parts, cluster, programmatic] = launch;
+  auto& [grid, block, shared_bytes, work_items, further_steps, prepack_work_items, cluster, programmatic] =
+      launch;
   field("grid", grid);
   field("block", block);
   field("shared_bytes", shared_bytes);
-  field("tasks", parts);
+  field("tasks", work_items);
   field("further_steps", further_steps);
-  field("prepack_tasks", prepack_parts);
+  field("prepack_tasks", prepack_work_items);
   field("cluster", cluster);
   field("programmatic", programmatic);
 }

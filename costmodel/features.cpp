@@ -51,7 +51,7 @@ FeatureContext::FeatureContext(const ir::Analysis& analysis, const ir::Kernel& k
       capacity(view.machine.capacities(analysis, view.residency, limits)) {
   traffic[0] = core.traffic(capacity[0]);
   traffic[1] = kernel.target.has(Feature::kL2PerCore) ? core.traffic(capacity[1]) : traffic[0];
-  if (kernel.target.has(Feature::kBlocks) || analysis.launch.parts > 1)
+  if (kernel.target.has(Feature::kBlocks) || analysis.launch.work_items > 1)
     several_.emplace(view, cached, Sharing::kShared, arena_.memory());
   traffic[2] = chip().traffic(capacity[2]);
 }

@@ -234,17 +234,17 @@ void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> val
 }
 
 std::size_t Beliefs::add(std::span<const float> row) {
-  const std::size_t columns = process_->columns(), known = process_->rows(), number = size();
+  const std::size_t columns = gaussian_->columns(), known = gaussian_->rows(), number = size();
   points_.resize(points_.size() + columns);
   float* const scaled = &points_[number * columns];
   for (std::size_t c = 0; c < columns; ++c)
-    scaled[c] = row[c] * static_cast<float>(std::exp(-process_->logs_[c]));
+    scaled[c] = row[c] * static_cast<float>(std::exp(-gaussian_->logs_[c]));
   solved_.resize(solved_.size() + known);
   const std::span<double> mine(solved_.data() + number * known, known);
   for (std::size_t i = 0; i < known; ++i)
-    mine[i] = matern(distance_squared(scaled, &process_->points_[i * columns], columns));
-  means_.push_back(dot(mine.data(), process_->weights_.data(), known));
-  solve_lower(process_->factor_, mine);
+    mine[i] = matern(distance_squared(scaled, &gaussian_->points_[i * columns], columns));
+  means_.push_back(dot(mine.data(), gaussian_->weights_.data(), known));
+  solve_lower(gaussian_->factor_, mine);
   variances_.push_back(1 - dot(mine.data(), mine.data(), known));
   for (std::size_t a = 0; a < assumed_.size(); ++a) {
     double rest = covariance(number, assumed_[a].row);
@@ -258,21 +258,21 @@ std::size_t Beliefs::add(std::span<const float> row) {
 }
 
 double Beliefs::deviation(std::size_t row) const {
-  return std::sqrt(process_->variance_ * std::max(0.0, variances_[row]));
+  return std::sqrt(gaussian_->variance_ * std::max(0.0, variances_[row]));
 }
 
 bool Beliefs::known(std::size_t row) const {
-  return variances_[row] < std::exp(process_->logs_.back());
+  return variances_[row] < std::exp(gaussian_->logs_.back());
 }
 
 double Beliefs::covariance(std::size_t a, std::size_t b) const {
-  const std::size_t columns = process_->columns(), known = process_->rows();
+  const std::size_t columns = gaussian_->columns(), known = gaussian_->rows();
   return matern(distance_squared(&points_[a * columns], &points_[b * columns], columns)) -
          dot(solved_.data() + a * known, solved_.data() + b * known, known);
 }
 
 void Beliefs::assume_measured(std::size_t row) {
-  Assumed one{row, std::sqrt(std::max(1e-9, variances_[row] + std::exp(process_->logs_.back()))), 0, {}};
+  Assumed one{row, std::sqrt(std::max(1e-9, variances_[row] + std::exp(gaussian_->logs_.back()))), 0, {}};
   one.shift.resize(size());
   for (std::size_t i = 0; i < size(); ++i) {
     double rest = covariance(i, row);

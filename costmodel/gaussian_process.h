@@ -55,8 +55,8 @@ class GaussianProcess {
 /// The beliefs of a Gaussian process about some rows together, also after one more row is measured.
 class Beliefs {
  public:
-  /// Borrows the process.
-  explicit Beliefs(const GaussianProcess& process) : process_(&process) {}
+  /// Borrows the Gaussian process.
+  explicit Beliefs(const GaussianProcess& gaussian) : gaussian_(&gaussian) {}
 
   /// Adds a row. Returns its number.
   std::size_t add(std::span<const float> row);
@@ -80,7 +80,7 @@ class Beliefs {
     double told = 0;            // difference of its measured value from the mean, in units of `deviation`
     std::vector<double> shift;  // covariance of each row with it at that time, divided by `deviation`
   };
-  const GaussianProcess* process_;
+  const GaussianProcess* gaussian_;
   std::vector<float> points_;   // scaled
   std::vector<double> solved_;  // factor^-1 covariances, one row each
   std::vector<double> means_, variances_;

@@ -85,8 +85,8 @@ void add_kernel_columns(const FeatureContext& context, Columns& columns) {
 void add_loop_columns(const FeatureContext& context, Columns& columns) {
   const KernelView& view = context.view;
   const ir::Analysis& a = view.analysis;
-  std::array<int, kSlots> slots;
-  slots.fill(-1);
+  std::array<int, kSlots> chosen;
+  chosen.fill(-1);
   std::size_t used = 0;
   double unrolled = 1;
   double sequential = 1;
@@ -94,14 +94,14 @@ void add_loop_columns(const FeatureContext& context, Columns& columns) {
     const int l = view.main_chain[i];
     const ir::LoopInfo& loop = a.loops[static_cast<std::size_t>(l)];
     if (!is_sequential(loop.kind)) continue;
-    if (used < kSlots) slots[used++] = l;
+    if (used < kSlots) chosen[used++] = l;
     sequential *= static_cast<double>(loop.extent);
     if (loop.kind == ir::LoopKind::kUnrolled) unrolled *= static_cast<double>(loop.extent);
   }
   for (std::size_t i = 0; i < kSlots; ++i) {
     const ir::LoopInfo none;
-    const bool present = slots[i] >= 0;
-    const ir::LoopInfo& loop = present ? a.loops[static_cast<std::size_t>(slots[i])] : none;
+    const bool present = chosen[i] >= 0;
+    const ir::LoopInfo& loop = present ? a.loops[static_cast<std::size_t>(chosen[i])] : none;
     const std::string_view name = kSlotNames[i];
     columns.add(name, "_extent", "log2(count)",
                 "iterations of the i-th sequential loop of the main chain, from the inside",
@@ -111,7 +111,7 @@ void add_loop_columns(const FeatureContext& context, Columns& columns) {
                 log_scale(share_of(loop.flops, loop.iterations)));
     columns.add(name, "_working_set", "log2(byte)",
                 "global and scratch bytes touched by one full execution of it",
-                log_scale(present ? context.core.working_set(slots[i]) : 0));
+                log_scale(present ? context.core.working_set(chosen[i]) : 0));
   }
   columns.add("chain_sequential", "log2(count)", "product of all sequential extents of the main chain",
               log_scale(sequential));

@@ -29,7 +29,7 @@ Residency cpu_residency(const ir::Analysis& a, const ir::Kernel&, const Limits& 
   Residency r;
   r.registers = share_of(register_bytes, limits.vector_bytes);
   r.registers_most = limits.vector_registers;
-  r.blocks = std::max<double>(1, static_cast<double>(a.launch.parts));
+  r.blocks = std::max<double>(1, static_cast<double>(a.launch.work_items));
   r.place_on(limits.cores, std::max(1, limits.cores));
   return r;
 }

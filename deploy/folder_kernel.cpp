@@ -49,7 +49,8 @@ std::vector<FolderKernel> prepared(std::span<const RebuiltKernel> kernels, Folde
 std::vector<std::pair<std::string, std::string>> renamed_functions(const Source& source,
                                                                    const std::string& name) {
   std::vector<std::pair<std::string, std::string>> names = {{source.entry, name}};
-  if (source.launch.prepack_parts > 0) names.push_back({prepack_entry(source.entry), prepack_entry(name)});
+  if (source.launch.prepack_work_items > 0)
+    names.push_back({prepack_entry(source.entry), prepack_entry(name)});
   return names;
 }
 

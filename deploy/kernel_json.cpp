@@ -36,8 +36,8 @@ json to_json(const ir::TensorMap& map) {
 json to_json(const Source& source) {
   // All members are named, so that a new one does not compile until it is considered here.
   const auto& [target, text, entry, all_params, launch, scratch_bytes, most_rows] = source;
-  const auto& [grid, block, shared_bytes, parts, further_steps, prepack_parts, cluster, programmatic] =
-      launch;
+  const auto& [grid, block, shared_bytes, work_items, further_steps, prepack_work_items, cluster,
+               programmatic] = launch;
   json params = json::array();
   for (const SourceParam& param : all_params) {
     const auto& [name, type, elements, direction, map] = param;
@@ -55,11 +55,11 @@ json to_json(const Source& source) {
                    {"cluster", cluster},
                    {"programmatic", programmatic},
                    {"shared_bytes", shared_bytes},
-                   {"tasks", parts},
+                   {"tasks", work_items},
                    {"steps", 1 + further_steps},
                    {"scratch_bytes", scratch_bytes},
                    {"workspace_bytes", workspace_bytes(source)},
-                   {"prepack_tasks", prepack_parts},
+                   {"prepack_tasks", prepack_work_items},
                    {"prepacked_bytes", prepacked_bytes(source)},
                    {"text", text},
                    {"text_hash", to_hex(stable_hash(text))}};

@@ -160,7 +160,7 @@ std::string manifest_of(const Library& library) {
   nlohmann::json functions = nlohmann::json::array();
   for (const LibraryFunction& function : library.functions) {
     nlohmann::json kernels = nlohmann::json::array();
-    for (const LibraryRow& row : function.rows)
+    for (const LibraryVariant& row : function.variants)
       for (const auto& [position, to] : row.members) {
         const FolderKernel& kernel = library.kernels[position];
         nlohmann::json document = to_json(kernel.rebuilt.winner);

@@ -22,7 +22,7 @@ struct LibraryOptions {
 };
 
 /// Kernels that together serve one function, on one kind of processor or GPU with one number of threads.
-struct LibraryRow {
+struct LibraryVariant {
   /// Positions among all kernels, and the most rows that each serves; one with 0 if their number is fixed.
   std::vector<RebuiltSet::Member> members;
   std::vector<RebuiltSet::Time> times;  ///< one with 0 rows if their number is fixed
@@ -41,7 +41,7 @@ struct LibraryFunction {
   Target target;
   std::string name;  ///< without the library's prefix
   std::vector<LibraryTensor> tensors;
-  std::vector<LibraryRow> rows;
+  std::vector<LibraryVariant> variants;
 
   /// Whether calls give the number of rows.
   bool has_rows() const;

@@ -27,7 +27,7 @@ LibraryAnswer answer_of(const kernels_function& function) {
 }
 
 /// Returns the answer of a context with `threads` threads; 0: it is for a GPU.
-LibraryAnswer answer_of(const kernels_function& function, const kernels_row& row, std::uint32_t threads) {
+LibraryAnswer answer_of(const kernels_function& function, const kernels_variant& row, std::uint32_t threads) {
   LibraryAnswer answer = answer_of(function);
   answer.kernel = row.kernel;
   answer.arch = row.arch;
@@ -68,7 +68,7 @@ std::vector<LibraryAnswer> answers_of(const ExportedLibrary& library, const kern
   std::vector<LibraryAnswer> answers;
   std::string missing;
   for (const Context& context : contexts) {
-    kernels_row row = {};
+    kernels_variant row = {};
     if (!context.made)
       missing = context.why_not;
     else if (library.functions().describe(context.made.get(), &function, 0, &row) != KERNELS_OK)

@@ -52,9 +52,9 @@ class FunctionText {
     arrays_ = tensors();
     const bool on_cpu = function_.target.has(Feature::kHostFunction);
     std::string rows;
-    for (std::size_t i = 0; i < function_.rows.size(); ++i)
-      rows += fmt::format("{}{}", i == 0 ? "" : ",\n    ", on_cpu ? row(i) : cuda_row(i));
-    arrays_ += array_text(on_cpu ? "Row" : "CudaKernel", name("rows"), rows);
+    for (std::size_t i = 0; i < function_.variants.size(); ++i)
+      rows += fmt::format("{}{}", i == 0 ? "" : ",\n    ", on_cpu ? row(i) : cuda_variant(i));
+    arrays_ += array_text(on_cpu ? "Variant" : "CudaKernel", name("variants"), rows);
     return std::move(arrays_);
   }
 
@@ -67,15 +67,16 @@ class FunctionText {
       least = std::max<std::int64_t>(rows.least, 1);
       most = rows.most;
       if (rows.open)
-        for (const LibraryRow& row : function_.rows) most = std::max(most, row.members.back().to);
+        for (const LibraryVariant& row : function_.variants) most = std::max(most, row.members.back().to);
     }
     const std::optional<std::size_t> packed = packed_tensor(function_);
-    return fmt::format(
-        "    {{{{\"kernels_{}\", {}, {}, {}, {}, {}, {}}}, {}, {}, {}, {}, {}, {}}},\n", function_.name,
-        c_string(function_.text), name("tensors"), function_.tensors.size(),
-        on_cpu ? "KERNELS_CPU" : "KERNELS_CUDA", least, most, packed ? std::to_string(*packed) : "kNoTensor",
-        c_string(optional_words(function_.workload)), c_string(shorter_words(function_.workload)),
-        on_cpu ? name("rows") : "nullptr", on_cpu ? "nullptr" : name("rows"), function_.rows.size());
+    return fmt::format("    {{{{\"kernels_{}\", {}, {}, {}, {}, {}, {}}}, {}, {}, {}, {}, {}, {}}},\n",
+                       function_.name, c_string(function_.text), name("tensors"), function_.tensors.size(),
+                       on_cpu ? "KERNELS_CPU" : "KERNELS_CUDA", least, most,
+                       packed ? std::to_string(*packed) : "kNoTensor",
+                       c_string(optional_words(function_.workload)),
+                       c_string(shorter_words(function_.workload)), on_cpu ? name("variants") : "nullptr",
+                       on_cpu ? "nullptr" : name("variants"), function_.variants.size());
   }
 
  private:
@@ -88,7 +89,7 @@ class FunctionText {
   std::string tensors() const {
     const std::vector<LibraryTensor>& tensors = function_.tensors;
     const std::optional<std::size_t> packed = packed_tensor(function_);
-    const Source& source = kernel(function_.rows.at(0).members.at(0).kernel).rebuilt.source;
+    const Source& source = kernel(function_.variants.at(0).members.at(0).kernel).rebuilt.source;
     std::string texts;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const std::int64_t element = size_of(tensors[i].type);
@@ -137,21 +138,21 @@ class FunctionText {
     const RebuiltKernel& rebuilt = one.rebuilt;
     const Source& source = rebuilt.source;
     const std::string entry = "kernels_" + one.name;
-    const bool packs = source.launch.prepack_parts > 0;
+    const bool packs = source.launch.prepack_work_items > 0;
     const std::int64_t rows = !function_.has_rows()  ? 0
                               : source.most_rows > 0 ? source.most_rows
                                                      : rows_of(rebuilt.workload);
     const std::vector<std::int64_t> workspaces = workspace_bytes(source);
     CHECK(workspaces.size() <= 1, "{} has {} workspaces", one.name, workspaces.size());
     return fmt::format("{{\"{}\", &{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {:.9g}, {}}}", one.name, entry,
-                       source.launch.parts, source.launch.steps(), source.scratch_bytes,
+                       source.launch.work_items, source.launch.steps(), source.scratch_bytes,
                        workspaces.empty() ? 0 : workspaces[0], packs ? "&" + prepack_entry(entry) : "nullptr",
-                       source.launch.prepack_parts, reads_operand(rebuilt), rows, source.most_rows > 0,
+                       source.launch.prepack_work_items, reads_operand(rebuilt), rows, source.most_rows > 0,
                        std::get<Timing>(rebuilt.winner.record.outcome).max_error, test(one.test, suffix));
   }
 
   std::string row(std::size_t number) {
-    const LibraryRow& row = function_.rows[number];
+    const LibraryVariant& row = function_.variants[number];
     std::vector<std::size_t> positions;  // each once
     std::string kernels, members;
     for (const auto& [position, to] : row.members) {
@@ -166,7 +167,7 @@ class FunctionText {
           fmt::format("{}{{&{}[{}], {}}}", members.empty() ? "" : ", ", name("kernel", number), at, to);
     }
     const auto packs = std::ranges::find_if(positions, [&](std::size_t position) {
-      return kernel(position).rebuilt.source.launch.prepack_parts > 0;
+      return kernel(position).rebuilt.source.launch.prepack_work_items > 0;
     });
     const bool keeps = std::ranges::any_of(
         positions, [&](std::size_t position) { return reads_operand(kernel(position).rebuilt); });
@@ -183,11 +184,12 @@ class FunctionText {
     const std::string pack_text =
         packs == positions.end() ? "nullptr"
                                  : fmt::format("&{}[{}]", name("kernel", number), packs - positions.begin());
-    return row_text(number, pack_text, pieces.size(), keeps);
+    return variant_text(number, pack_text, pieces.size(), keeps);
   }
 
-  std::string row_text(std::size_t number, const std::string& packs, std::size_t pieces, bool keeps) const {
-    const LibraryRow& row = function_.rows[number];
+  std::string variant_text(std::size_t number, const std::string& packs, std::size_t pieces,
+                           bool keeps) const {
+    const LibraryVariant& row = function_.variants[number];
     const FolderKernel& last = kernel(row.members.back().kernel);
     const StoredDevice& device = *last.rebuilt.winner.device;
     std::uint64_t features = 0;
@@ -209,8 +211,8 @@ class FunctionText {
                        values(map.upper), map.swizzle);
   }
 
-  std::string cuda_row(std::size_t number) {
-    const FolderKernel& one = kernel(function_.rows[number].members.at(0).kernel);
+  std::string cuda_variant(std::size_t number) {
+    const FolderKernel& one = kernel(function_.variants[number].members.at(0).kernel);
     const Source& source = one.rebuilt.source;
     const StoredDevice& device = *one.rebuilt.winner.device;
     std::string maps, addresses;
@@ -296,7 +298,7 @@ std::uint64_t content_hash_of(const Library& library) {
   std::uint64_t hash = hash_combine(interface_hash(library), stable_hash(library.options.name));
   for (const FolderKernel& kernel : library.kernels) hash = hash_combine(hash, stable_hash(kernel.name));
   for (const LibraryFunction& function : library.functions)
-    for (const LibraryRow& row : function.rows)
+    for (const LibraryVariant& row : function.variants)
       for (const auto& [kernel, to] : row.members)
         hash = hash_combine(hash_combine(hash, kernel), static_cast<std::uint64_t>(to));
   return hash;

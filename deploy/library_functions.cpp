@@ -161,7 +161,7 @@ bool is_library_name(const std::string& name) {
 }
 
 bool LibraryFunction::has_rows() const {
-  return rows.at(0).members.at(0).to > 0;
+  return variants.at(0).members.at(0).to > 0;
 }
 
 std::optional<std::size_t> packed_tensor(const LibraryFunction& function) {
@@ -175,14 +175,14 @@ Library library_of(std::vector<FolderKernel> kernels, std::span<const RebuiltSet
                    const LibraryOptions& options) {
   CHECK(is_library_name(options.name), "'{}' is no name of a library", options.name);
   std::map<std::string, LibraryFunction> by_name;
-  const auto add = [&](const Workload& workload, Target target, LibraryRow row) {
+  const auto add = [&](const Workload& workload, Target target, LibraryVariant row) {
     const std::string text = to_text(workload), name = function_name(workload, target);
     const auto [found, is_new] =
         by_name.try_emplace(name, LibraryFunction{workload, text, target, name, {}, {}});
     if (to_text(named_workload(found->second.workload)) != to_text(named_workload(workload)))
       throw_user("'{}' and '{}' would both be functions named {}: export one of them with --workload",
                  found->second.text, text, name);
-    found->second.rows.push_back(std::move(row));
+    found->second.variants.push_back(std::move(row));
   };
   for (std::size_t i = 0; i < kernels.size(); ++i)
     if (const RebuiltKernel& one = kernels[i].rebuilt; one.source.most_rows == 0)

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> LibraryKernels::thread_counts(std::uint32_t most) con
   const ExportedFunctions& functions = library_.functions();
   for (std::uint32_t threads = 1; threads <= most; ++threads)
     for (std::uint32_t i = 0; i < functions.count(); ++i) {
-      kernels_row row = {};
+      kernels_variant row = {};
       if (functions.describe(context(threads), functions.at(i), 0, &row) == KERNELS_OK)
         counts.insert(row.threads);
     }
@@ -41,7 +41,7 @@ std::optional<LibraryKernel> LibraryKernels::exact(const Workload& workload, std
     reason = "the bundle has no kernel for it";
     return std::nullopt;
   }
-  kernels_row row = {};
+  kernels_variant row = {};
   const std::uint64_t rows = function->most_rows > 0 ? static_cast<std::uint64_t>(rows_of(workload)) : 0;
   if (functions.describe(asked, function, rows, &row) != KERNELS_OK)
     throw_environment("the bundle: {}", functions.message(asked));

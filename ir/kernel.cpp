@@ -20,7 +20,7 @@ std::int64_t* launch_entry(Launch& launch, LoopKind kind) {
     case LoopKind::kRolled:
       return nullptr;
     case LoopKind::kParallel:
-      return &launch.parts;
+      return &launch.work_items;
     case LoopKind::kBlockX:
     case LoopKind::kBlockY:
     case LoopKind::kBlockZ:
@@ -102,7 +102,7 @@ Launch launch_of(const Kernel& kernel, const LaunchLoops& loops) {
   if (!kernel.prepack.empty()) {
     LaunchLoops prepack;
     collect(kernel.prepack, prepack);
-    launch.prepack_parts = prepack.bound().parts;
+    launch.prepack_work_items = prepack.bound().work_items;
   }
   for (const Buffer& buffer : kernel.buffers)
     if (buffer.scope == Scope::kShared && !buffer.in_place_of)

@@ -63,7 +63,7 @@ struct Kernel {
   Block body;
   /// CPU: fills the kPrepacked parameters, once before the first launch and again whenever an input that it
   /// reads has changed. One kParallel loop, as in the body. Empty: nothing is prepacked. launch_of() reads
-  /// only prepack_parts from it, and analyze() does not look into it: it is not part of what is timed.
+  /// only prepack_work_items from it, and analyze() does not look into it: it is not part of what is timed.
   Block prepack;
   int min_blocks_per_core = 0;  ///< CUDA launch bounds; 0: not stated
   /// CUDA: number of neighbouring blocks along x that run at the same time and reach each other's shared

@@ -69,12 +69,12 @@ struct Launch {
   /// Bytes of all kShared buffers with memory of their own, rounded up to their alignments.
   std::int64_t shared_bytes = 0;
   /// CPU: work items of each kParallel loop, its extent.
-  std::int64_t parts = 1;
+  std::int64_t work_items = 1;
   /// CPU: kParallel loops that follow the first one. Call t of the entry is work item t % parts of loop
   /// t / parts. It begins when all work items of the loop before have ended.
   std::int64_t further_steps = 0;
   /// CPU: work items of Kernel::prepack; 0: nothing is prepacked.
-  std::int64_t prepack_parts = 0;
+  std::int64_t prepack_work_items = 0;
   /// Kernel::cluster. It is compiled into the kernel; the launch need not give it.
   std::int64_t cluster = 1;
   /// Kernel::programmatic: the launch has the attribute

@@ -66,7 +66,7 @@ auto all_elements(const OnnxModel& model, const OnnxTensor& tensor, const Elemen
   auto values = elements_of(whole, kMostElements);
   if (!values)
     throw_user("'{}' has other elements than its shape{} says", tensor.name,
-               tensor.places ? " and its places" : "");
+               tensor.matches ? " and its places" : "");
   return *std::move(values);
 }
 

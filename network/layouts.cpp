@@ -76,27 +76,26 @@ class Runs {
 };
 
 /// Returns the convolutions of f32 that have a depthwise convolution in their run.
-std::unordered_set<const NetworkPlace*> near_depthwise(const OnnxModel& model, const GraphShapes& shapes,
-                                                       const NetworkPlaces& places) {
+std::unordered_set<const Match*> near_depthwise(const OnnxModel& model, const GraphShapes& shapes,
+                                                const Matches& matches) {
   Runs runs;
   const auto each_convolution = [&](auto&& visit) {
-    for (const PlacedWorkload& placed : places.workloads)
-      if (images_of(placed.workload) && sums_of(placed.workload).operand == DType::kF32)
-        for (const NetworkPlace& place : placed.places) visit(placed.workload, place);
+    for (const MatchedWorkload& matched : matches.workloads)
+      if (images_of(matched.workload) && sums_of(matched.workload).operand == DType::kF32)
+        for (const Match& match : matched.matches) visit(matched.workload, match);
   };
-  each_convolution(
-      [&](const Workload&, const NetworkPlace& place) { runs.join(place.inputs[0], place.output); });
+  each_convolution([&](const Workload&, const Match& match) { runs.join(match.inputs[0], match.output); });
   for (const OnnxNode& node : model.nodes)
     if (const auto last = last_node(node, shapes))
       for (std::size_t i = 0; i < node.inputs.size(); ++i)
         if (last->images[i]) runs.join(node.inputs[i], node.outputs[0]);
   std::unordered_set<std::string_view> deep;
-  each_convolution([&](const Workload& workload, const NetworkPlace& place) {
-    if (is_depthwise(workload)) deep.insert(runs.root(place.output));
+  each_convolution([&](const Workload& workload, const Match& match) {
+    if (is_depthwise(workload)) deep.insert(runs.root(match.output));
   });
-  std::unordered_set<const NetworkPlace*> found;
-  each_convolution([&](const Workload&, const NetworkPlace& place) {
-    if (deep.contains(runs.root(place.output))) found.insert(&place);
+  std::unordered_set<const Match*> found;
+  each_convolution([&](const Workload&, const Match& match) {
+    if (deep.contains(runs.root(match.output))) found.insert(&match);
   });
   return found;
 }
@@ -195,7 +194,7 @@ bool is_image(const Workload& workload, std::size_t input) {
   return input >= own && operands.at(input - own).per == OperandPer::kElement;
 }
 
-OtherForms other_forms(const OnnxModel& model, const GraphShapes& shapes, const NetworkPlaces& places,
+OtherForms other_forms(const OnnxModel& model, const GraphShapes& shapes, const Matches& matches,
                        const IsServed& is_served, bool narrow) {
   const auto is_served_last = [&](const Workload& workload) {
     const auto last = channels_last(workload);
@@ -203,22 +202,22 @@ OtherForms other_forms(const OnnxModel& model, const GraphShapes& shapes, const 
   };
   NarrowWorkloads narrowed;
   if (narrow)
-    narrowed = narrow_workloads(model, shapes, places, [&](const Workload& workload) {
+    narrowed = narrow_workloads(model, shapes, matches, [&](const Workload& workload) {
       return is_served(workload) || is_served_last(workload);
     });
-  const std::unordered_set<const NetworkPlace*> deep = near_depthwise(model, shapes, places);
+  const std::unordered_set<const Match*> deep = near_depthwise(model, shapes, matches);
   OtherForms all;
-  for (const PlacedWorkload& placed : places.workloads)
-    for (const NetworkPlace& place : placed.places) {
+  for (const MatchedWorkload& matched : matches.workloads)
+    for (const Match& match : matched.matches) {
       std::vector<Workload> forms;
-      const auto in_bf16 = narrowed.find(&place);
+      const auto in_bf16 = narrowed.find(&match);
       if (in_bf16 != narrowed.end() && is_served(in_bf16->second)) forms.push_back(in_bf16->second);
-      const bool gains = deep.contains(&place) ||
-                         (images_of(placed.workload) && is_integer(sums_of(placed.workload).operand));
-      if (gains && is_served_last(placed.workload)) forms.push_back(*channels_last(placed.workload));
+      const bool gains = deep.contains(&match) ||
+                         (images_of(matched.workload) && is_integer(sums_of(matched.workload).operand));
+      if (gains && is_served_last(matched.workload)) forms.push_back(*channels_last(matched.workload));
       if (in_bf16 != narrowed.end() && is_served_last(in_bf16->second))
         forms.push_back(*channels_last(in_bf16->second));
-      if (!forms.empty()) all.emplace(&place, std::move(forms));
+      if (!forms.empty()) all.emplace(&match, std::move(forms));
     }
   return all;
 }

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr {
 
@@ -37,17 +37,17 @@ bool lies_alike(const GraphShapes& shapes, std::string_view value);
 /// Returns the workload with channels last; nullopt if it is not a convolution.
 std::optional<Workload> channels_last(Workload workload);
 bool has_channels_last(const Workload& workload);
-/// Whether an input of a match, counted as NetworkPlace::inputs, is an image: the first input of a
+/// Whether an input of a match, counted as Match::inputs, is an image: the first input of a
 /// convolution, and a tensor that is added to its output element by element.
 bool is_image(const Workload& workload, std::size_t input);
 
 /// The other workloads that compute a match, at least one, each of them served: first in bf16, then with
 /// channels last, then both.
-using OtherForms = std::unordered_map<const NetworkPlace*, std::vector<Workload>>;
+using OtherForms = std::unordered_map<const Match*, std::vector<Workload>>;
 /// Returns the other forms of all matches; bf16 only if `narrow` (narrow_workloads()). Channels are last for
 /// convolutions in bf16 and in 8 bits. In f32 they are last only if the run has a depthwise convolution,
 /// since others gain nothing.
-OtherForms other_forms(const OnnxModel& model, const GraphShapes& shapes, const NetworkPlaces& places,
+OtherForms other_forms(const OnnxModel& model, const GraphShapes& shapes, const Matches& matches,
                        const IsServed& is_served, bool narrow);
 
 }  // namespace lehr

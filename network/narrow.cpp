@@ -37,14 +37,14 @@ bool is_image(const GraphShapes& shapes, std::string_view value) {
 /// Decides from the last node to the first.
 class Narrowing {
  public:
-  Narrowing(const OnnxModel& model, const GraphShapes& shapes, const NetworkPlaces& places,
+  Narrowing(const OnnxModel& model, const GraphShapes& shapes, const Matches& matches,
             const IsServed& is_served)
       : model_(model), shapes_(shapes), is_served_(is_served), readers_(readers_of(model)) {
-    for (const PlacedWorkload& placed : places.workloads)
-      for (const NetworkPlace& place : placed.places) {
-        for (const std::size_t node : place.nodes) place_of_[node] = &place;
-        if (is_f32(placed.workload))
-          ends_[*std::ranges::max_element(place.nodes)] = {&place, &placed.workload};
+    for (const MatchedWorkload& matched : matches.workloads)
+      for (const Match& match : matched.matches) {
+        for (const std::size_t node : match.nodes) match_of_[node] = &match;
+        if (is_f32(matched.workload))
+          ends_[*std::ranges::max_element(match.nodes)] = {&match, &matched.workload};
       }
   }
 
@@ -52,7 +52,7 @@ class Narrowing {
     for (std::size_t i = model_.nodes.size(); i-- > 0;) {
       if (const auto end = ends_.find(i); end != ends_.end()) decide(*end->second.first, *end->second.second);
       const OnnxNode& node = model_.nodes[i];
-      if (place_of_.contains(i) || narrow_node(node, shapes_) == NarrowNode::kNone) continue;
+      if (match_of_.contains(i) || narrow_node(node, shapes_) == NarrowNode::kNone) continue;
       if (std::ranges::all_of(node.outputs, [&](std::string_view output) { return is_wanted(output); }))
         carriers_.insert(i);
     }
@@ -60,15 +60,15 @@ class Narrowing {
   }
 
  private:
-  void decide(const NetworkPlace& place, const Workload& workload) {
+  void decide(const Match& match, const Workload& workload) {
     const auto take = [&](DType output) {
       Workload narrow = narrow_workload(workload, output);
       if (!is_served_(narrow)) return false;
-      narrow_.emplace(&place, std::move(narrow));
+      narrow_.emplace(&match, std::move(narrow));
       return true;
     };
     const bool wanted =
-        std::ranges::all_of(outputs_of(place), [&](std::string_view output) { return is_wanted(output); });
+        std::ranges::all_of(outputs_of(match), [&](std::string_view output) { return is_wanted(output); });
     if (!wanted || !take(DType::kBF16)) take(DType::kF32);
   }
 
@@ -81,20 +81,20 @@ class Narrowing {
   }
 
   bool reads_narrow(std::size_t reader, std::string_view value) const {
-    const auto place = place_of_.find(reader);
-    if (place == place_of_.end()) {
+    const auto match = match_of_.find(reader);
+    if (match == match_of_.end()) {
       if (!carriers_.contains(reader)) return false;
       const std::vector<std::string_view>& inputs = model_.nodes[reader].inputs;
       for (std::size_t i = 0; i < inputs.size(); ++i)
         if (inputs[i] == value && !is_narrow_input(model_.nodes[reader], i)) return false;
       return true;
     }
-    const auto narrow = narrow_.find(place->second);
+    const auto narrow = narrow_.find(match->second);
     if (narrow == narrow_.end()) return false;
     std::vector<TensorSpec> tensors = tensors_of(narrow->second);
     std::erase_if(tensors, [](const TensorSpec& tensor) { return tensor.is_output(); });
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (place->second->inputs[i] == value && tensors[i].type != DType::kBF16) return false;
+      if (match->second->inputs[i] == value && tensors[i].type != DType::kBF16) return false;
     return true;
   }
 
@@ -102,8 +102,8 @@ class Narrowing {
   const GraphShapes& shapes_;
   const IsServed& is_served_;
   const Readers readers_;
-  std::unordered_map<std::size_t, const NetworkPlace*> place_of_;  ///< by node
-  std::unordered_map<std::size_t, std::pair<const NetworkPlace*, const Workload*>>
+  std::unordered_map<std::size_t, const Match*> match_of_;  ///< by node
+  std::unordered_map<std::size_t, std::pair<const Match*, const Workload*>>
       ends_;                                  ///< by the match's last node
   std::unordered_set<std::size_t> carriers_;  ///< nodes between matches that would be in bf16
   NarrowWorkloads narrow_;
@@ -135,9 +135,9 @@ Workload narrow_workload(Workload workload, DType output) {
   return workload;
 }
 
-NarrowWorkloads narrow_workloads(const OnnxModel& model, const GraphShapes& shapes,
-                                 const NetworkPlaces& places, const IsServed& is_served) {
-  return Narrowing(model, shapes, places, is_served).run();
+NarrowWorkloads narrow_workloads(const OnnxModel& model, const GraphShapes& shapes, const Matches& matches,
+                                 const IsServed& is_served) {
+  return Narrowing(model, shapes, matches, is_served).run();
 }
 
 }  // namespace lehr

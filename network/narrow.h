@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <unordered_map>
 
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr {
 
@@ -22,9 +22,9 @@ Workload narrow_workload(Workload workload, DType output);
 /// The workloads in bf16 of the matches of f32 that are served so. The output is in bf16 if all its readers,
 /// directly or through nodes of narrow_node(), would read bf16 when all these matches are in bf16. Otherwise,
 /// or if that is not served, it is in f32.
-using NarrowWorkloads = std::unordered_map<const NetworkPlace*, Workload>;
-NarrowWorkloads narrow_workloads(const OnnxModel& model, const GraphShapes& shapes,
-                                 const NetworkPlaces& places, const IsServed& is_served);
+using NarrowWorkloads = std::unordered_map<const Match*, Workload>;
+NarrowWorkloads narrow_workloads(const OnnxModel& model, const GraphShapes& shapes, const Matches& matches,
+                                 const IsServed& is_served);
 
 /// The oldest opset in which ONNX's own nodes take bf16.
 inline constexpr std::int64_t kNarrowOpset = 13;

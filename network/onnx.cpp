@@ -79,19 +79,19 @@ OnnxTensor read_tensor(std::string_view message) {
 
 // Reads a SparseTensorProto: the elements that are not 0, which have its name, their positions, its dims.
 OnnxTensor read_sparse(std::string_view message) {
-  OnnxTensor tensor, places;
+  OnnxTensor tensor, matches;
   std::vector<std::int64_t> dims;
   for (Wire wire(message); wire.next();) {
     if (wire.field() == 1) tensor = read_tensor(wire.bytes());
-    if (wire.field() == 2) places = read_tensor(wire.bytes());
+    if (wire.field() == 2) matches = read_tensor(wire.bytes());
     if (wire.field() == 3) wire.append_to(dims);
   }
   for (const std::int64_t dim : dims)
     if (dim < 0) throw_user("has a tensor '{}' with a dimension of {}", tensor.name, dim);
-  if (tensor.dims.size() != 1 || places.dims.empty() || places.dims[0] != tensor.dims[0])
+  if (tensor.dims.size() != 1 || matches.dims.empty() || matches.dims[0] != tensor.dims[0])
     throw_user("has a sparse tensor '{}' whose elements are not as many as their places", tensor.name);
   tensor.dims = std::move(dims);
-  tensor.places = std::make_shared<const OnnxTensor>(std::move(places));
+  tensor.matches = std::make_shared<const OnnxTensor>(std::move(matches));
   return tensor;
 }
 
@@ -362,13 +362,13 @@ void mark_overridable(OnnxModel& model) {
 }
 
 // Returns the position of each listed element of a sparse tensor.
-std::optional<std::vector<std::size_t>> places_of(const OnnxTensor& tensor) {
-  const OnnxTensor& places = *tensor.places;
-  const std::size_t rank = tensor.dims.size(), each = places.dims.size() == 1 ? 1 : rank;
-  if (places.dims.size() > 2 ||
-      (places.dims.size() == 2 && places.dims[1] != static_cast<std::int64_t>(rank)))
+std::optional<std::vector<std::size_t>> matches_of(const OnnxTensor& tensor) {
+  const OnnxTensor& matches = *tensor.matches;
+  const std::size_t rank = tensor.dims.size(), each = matches.dims.size() == 1 ? 1 : rank;
+  if (matches.dims.size() > 2 ||
+      (matches.dims.size() == 2 && matches.dims[1] != static_cast<std::int64_t>(rank)))
     return std::nullopt;
-  const auto numbers = wholes_of(places, kMostSparse);
+  const auto numbers = wholes_of(matches, kMostSparse);
   if (!numbers) return std::nullopt;
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i + each <= numbers->size() && each > 0; i += each) {
@@ -387,16 +387,16 @@ std::optional<std::vector<std::size_t>> places_of(const OnnxTensor& tensor) {
 // Puts the elements of a sparse tensor among zeros.
 template <typename Value>
 std::optional<std::vector<Value>> spread(const OnnxTensor& tensor, std::vector<Value> listed) {
-  if (tensor.places == nullptr) return listed;
+  if (tensor.matches == nullptr) return listed;
   if (element_count(tensor) > kMostSparse) return std::nullopt;
-  const auto places = places_of(tensor);
-  if (!places || places->size() != listed.size()) return std::nullopt;
+  const auto matches = matches_of(tensor);
+  if (!matches || matches->size() != listed.size()) return std::nullopt;
   std::vector<Value> values(static_cast<std::size_t>(element_count(tensor)));
   std::vector<bool> taken(values.size());
   for (std::size_t i = 0; i < listed.size(); ++i) {
-    if (taken[(*places)[i]]) return std::nullopt;
-    taken[(*places)[i]] = true;
-    values[(*places)[i]] = listed[i];
+    if (taken[(*matches)[i]]) return std::nullopt;
+    taken[(*matches)[i]] = true;
+    values[(*matches)[i]] = listed[i];
   }
   return values;
 }
@@ -481,7 +481,7 @@ std::int64_t element_count(const OnnxTensor& tensor) {
 }
 
 std::int64_t listed_count(const OnnxTensor& tensor) {
-  return tensor.places == nullptr ? element_count(tensor) : tensor.places->dims[0];
+  return tensor.matches == nullptr ? element_count(tensor) : tensor.matches->dims[0];
 }
 
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most) {

@@ -47,7 +47,7 @@ struct OnnxTensor {
   std::uint64_t offset = 0, length = 0;
   /// Positions of the listed elements of a sparse tensor, as s64, one number each or one per dimension. Its
   /// other elements are 0. nullptr: all elements are listed.
-  std::shared_ptr<const OnnxTensor> places = nullptr;
+  std::shared_ptr<const OnnxTensor> matches = nullptr;
   /// Whether it is an input, too, whose default callers may replace (IR 4 and newer).
   bool overridable = false;
   std::string_view record;  ///< its field of the graph, as the file has it; "" for an attribute's tensor

@@ -28,7 +28,7 @@ ProblemOr<Gemm> gemm_problem(const OnnxNode& node, const std::optional<Sizes>& a
 /// Returns the problem of a MatMul.
 ProblemOr<Gemm> matmul_problem(const std::optional<Sizes>& a, const std::optional<Sizes>& b);
 
-/// Returns the step of a MaxPool or AveragePool with square windows that are placed equally over height and
+/// Returns the step of a MaxPool or AveragePool with square windows that are matched equally over height and
 /// width; nullopt for others.
 std::optional<EpilogueStep> pool_step(const OnnxNode& node, const std::optional<Sizes>& image,
                                       const std::optional<Sizes>& pooled);

@@ -27,17 +27,17 @@ constexpr std::size_t kMostSteps = 16;
 constexpr double kSameScale = 1e-5;
 
 /// A quantized operator on its way to a workload.
-class QuantizedPlace {
+class QuantizedMatch {
  public:
-  QuantizedPlace(const OpenGraph& graph, std::size_t node)
+  QuantizedMatch(const OpenGraph& graph, std::size_t node)
       : graph_(graph), codings_(graph), main_(graph.model.nodes[node]) {
     now_.nodes = {node};
     now_.value = main_.outputs[0];
   }
 
-  FoundPlace find() {
+  FoundMatch find() {
     begin();
-    std::optional<FoundPlace> best = finished(now_);
+    std::optional<FoundMatch> best = finished(now_);
     while (now_.steps.size() <= kMostSteps && advance())
       if (auto found = finished(now_)) best = std::move(found);
     if (!best) refuse("{}", why_not_);
@@ -389,15 +389,15 @@ class QuantizedPlace {
 
   /// Returns the match that ends here; nullopt if the workload's epilogue cannot express it, or no family
   /// serves its pool.
-  std::optional<FoundPlace> finished(const State& state) {
+  std::optional<FoundMatch> finished(const State& state) {
     if (!state.coded && !state.is_new) return std::nullopt;
     try {
-      FoundPlace found{workload_, {}};
-      found.place.nodes = state.nodes;
-      found.place.before.assign(state.before.begin(), state.before.end());
-      found.place.output = state.value;
-      found.place.inputs = {x_.value, w_.value};
-      if (made_) found.place.made[1] = {second_type(), made_->shape, made_->bytes};
+      FoundMatch found{workload_, {}};
+      found.match.nodes = state.nodes;
+      found.match.before.assign(state.before.begin(), state.before.end());
+      found.match.output = state.value;
+      found.match.inputs = {x_.value, w_.value};
+      if (made_) found.match.made[1] = {second_type(), made_->shape, made_->bytes};
       if (x_.coding.zero() != 0) add_zero(x_.coding, found);
       add_steps({x_.coding, w_.coding, channels(), bias_}, state.steps, found);
       const DType output = state.coded ? dtype_of(*state.coded) : DType::kF32;
@@ -443,15 +443,15 @@ bool is_quantized(const OpenGraph& graph, const OnnxNode& node) {
   });
 }
 
-std::optional<std::variant<FoundPlace, Gap>> quantized_place(const OpenGraph& graph, std::size_t node) {
+std::optional<std::variant<FoundMatch, Gap>> quantized_match(const OpenGraph& graph, std::size_t node) {
   if (!is_quantized(graph, graph.model.nodes[node])) return std::nullopt;
-  QuantizedPlace place(graph, node);
+  QuantizedMatch match(graph, node);
   try {
-    return place.find();
+    return match.find();
   } catch (const Refused& refused) {
-    return Gap{refused.reason, place.flops()};
+    return Gap{refused.reason, match.flops()};
   } catch (const Error& error) {  // missing elements
-    return Gap{error.what(), place.flops()};
+    return Gap{error.what(), match.flops()};
   }
 }
 

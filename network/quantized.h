@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "network/elementwise.h"
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr {
 
@@ -22,16 +22,16 @@ struct OpenGraph {
   const Readers& readers;
   /// The node that makes each value.
   const std::unordered_map<std::string_view, std::size_t>& makers;
-  const IsServed& is_served;       ///< places_of()
+  const IsServed& is_served;       ///< matches_of()
   const std::vector<char>& taken;  ///< nodes that are part of a match
   /// Constants that were read, and whether they fit s7.
   std::unordered_map<const OnnxTensor*, bool>& small;
 };
 
 /// A workload and its match.
-struct FoundPlace {
+struct FoundMatch {
   Workload workload;
-  NetworkPlace place;
+  Match match;
 };
 
 /// Whether the node computes in integers, or would in an engine.
@@ -41,6 +41,6 @@ bool is_quantized(const OpenGraph& graph, const OnnxNode& node);
 /// Each rounding to integers in the graph is kept; sums, functions and residuals between two of them are
 /// computed in f32. Takes the following nodes as far as the workload's epilogue can, up to the last
 /// QuantizeLinear if there is one. Returns nullopt for another node.
-std::optional<std::variant<FoundPlace, Gap>> quantized_place(const OpenGraph& graph, std::size_t node);
+std::optional<std::variant<FoundMatch, Gap>> quantized_match(const OpenGraph& graph, std::size_t node);
 
 }  // namespace lehr

@@ -13,17 +13,17 @@ bool is_free_of_scale(EpilogueOp op) {
   return op == EpilogueOp::kRelu || op == EpilogueOp::kLeakyRelu || op == EpilogueOp::kMaxPool;
 }
 
-void add_made(PlaceConstant constant, FoundPlace& found) {
-  found.place.made.emplace(found.place.inputs.size(), std::move(constant));
-  found.place.inputs.push_back({});
+void add_made(MatchConstant constant, FoundMatch& found) {
+  found.match.made.emplace(found.match.inputs.size(), std::move(constant));
+  found.match.inputs.push_back({});
 }
-void add_reals(const std::vector<float>& elements, FoundPlace& found) {
+void add_reals(const std::vector<float>& elements, FoundMatch& found) {
   add_made({DType::kF32,
             {static_cast<std::int64_t>(elements.size())},
             {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(float)}},
            found);
 }
-void add_step(EpilogueStep step, FoundPlace& found) {
+void add_step(EpilogueStep step, FoundMatch& found) {
   found.workload.epilogue.steps.push_back(step);
 }
 
@@ -37,7 +37,7 @@ float unit_of(std::span<const QuantizedStep> steps) {
   return 1;
 }
 
-void add_dequant(const QuantizedSums& sums, float unit, FoundPlace& found) {
+void add_dequant(const QuantizedSums& sums, float unit, FoundMatch& found) {
   std::vector<float> scales;
   for (std::int64_t i = 0; i < sums.channels; ++i) {
     const std::size_t at = sums.second.is_one() ? 0 : static_cast<std::size_t>(i);
@@ -47,25 +47,25 @@ void add_dequant(const QuantizedSums& sums, float unit, FoundPlace& found) {
   add_reals(scales, found);
 }
 
-void add_bias(std::vector<float> bias, float unit, FoundPlace& found) {
+void add_bias(std::vector<float> bias, float unit, FoundMatch& found) {
   for (float& element : bias) element /= unit;
   add_step({.op = EpilogueOp::kBias}, found);
   add_reals(bias, found);
 }
 
-void add_residual(const QuantizedStep& step, float unit, FoundPlace& found) {
+void add_residual(const QuantizedStep& step, float unit, FoundMatch& found) {
   if (step.is_coded)
     add_step({.op = EpilogueOp::kQuantizedResidual, .type = dtype_of(step.coding)}, found);
   else
     add_step({.op = EpilogueOp::kResidual}, found);
-  found.place.inputs.push_back(step.residual);
+  found.match.inputs.push_back(step.residual);
   if (!step.is_coded) return;
   add_reals({step.coding.scale() / unit}, found);
   add_zero(step.coding, found);
 }
 
 /// Adds the quantization, and returns the unit of the steps after it.
-float add_code(const Coding& coding, float unit, std::span<const QuantizedStep> behind, FoundPlace& found) {
+float add_code(const Coding& coding, float unit, std::span<const QuantizedStep> behind, FoundMatch& found) {
   const float scale = unit == coding.scale() ? 1 : unit / coding.scale();
   if (behind.empty()) {
     add_step({.op = EpilogueOp::kQuant}, found);
@@ -89,15 +89,15 @@ DType dtype_of(const Coding& coding) {
   return *dtype_of(coding.type);
 }
 
-void add_zero(const Coding& coding, FoundPlace& found) {
+void add_zero(const Coding& coding, FoundMatch& found) {
   add_made({dtype_of(coding), {1}, std::string(1, static_cast<char>(coding.zero()))}, found);
 }
 
-void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundPlace& found) {
+void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundMatch& found) {
   float unit = unit_of(steps);
   if (!sums.bias.empty()) {
     add_step({.op = EpilogueOp::kBias}, found);
-    found.place.inputs.push_back(sums.bias);
+    found.match.inputs.push_back(sums.bias);
   }
   add_dequant(sums, unit, found);
   for (; !steps.empty(); steps = steps.subspan(1)) {

@@ -54,8 +54,8 @@ struct QuantizedSums {
 /// Adds the steps of an epilogue to the workload, and their operands to the match. Scales are combined in f32
 /// as engines do it: a QLinearConv multiplies its sums by x_scale w_scale / y_scale. A value is in the unit
 /// of the next quantization, unless a step in between has a scale of its own.
-void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundPlace& found);
+void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundMatch& found);
 /// Adds one element of the type, 0, as an input that is made.
-void add_zero(const Coding& coding, FoundPlace& found);
+void add_zero(const Coding& coding, FoundMatch& found);
 
 }  // namespace lehr

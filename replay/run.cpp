@@ -137,7 +137,7 @@ std::vector<double> replay(const RecordedTask& task, const ReplayOptions& option
                         options.transfer->first_picks(task.space(), Transfer::kWarmStarts));
   std::deque<Point> pending;
   for (bool exhausted = false; best.size() < options.trials;) {
-    while (!exhausted && pending.size() < std::min(options.slots, options.trials - best.size())) {
+    while (!exhausted && pending.size() < std::min(options.in_flight, options.trials - best.size())) {
       searcher.refit_if_due();
       const std::optional<Proposal> pick = searcher.next();
       if (pick)

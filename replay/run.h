@@ -22,8 +22,8 @@ struct ReplayOptions {
   const Transfer* transfer = nullptr;  ///< from other tables; nullptr: a cold start
   std::size_t trials = 256;
   /// Number of configs that are proposed before the first of them has its result: pick i knows the results up
-  /// to i - slots.
-  std::size_t slots = 1;
+  /// to i - in_flight.
+  std::size_t in_flight = 1;
   std::uint64_t seed = 0;
 };
 

@@ -50,8 +50,8 @@ json change_between(const Document& document, std::size_t from, std::size_t to) 
   for (const Task& task : document.tasks) {
     if (task.best.us <= 0 || (task.log != from && task.log != to)) continue;
     const std::string& identity = task.where.identity;
-    const std::string place = identity.substr(0, identity.find(" | driver="));
-    Pair& pair = pairs[{task.workload, place + (identity.ends_with("cold caches") ? " cold" : "")}];
+    const std::string match = identity.substr(0, identity.find(" | driver="));
+    Pair& pair = pairs[{task.workload, match + (identity.ends_with("cold caches") ? " cold" : "")}];
     const Task*& side = task.log == from ? pair.first : pair.second;
     if (!side || task.best.us < side->best.us) side = &task;
   }

@@ -20,16 +20,16 @@ using nlohmann::json;
 /// Returns the value at a path of a document that anybody may have written; `otherwise` if there is no value
 /// of this type.
 template <typename T>
-T found_at(const json& document, const char* place, T otherwise) {
+T found_at(const json& document, const char* match, T otherwise) {
   try {
-    return document.at(json::json_pointer(place)).get<T>();
+    return document.at(json::json_pointer(match)).get<T>();
   } catch (const json::exception&) {
     return otherwise;
   }
 }
 
-Interval interval_at(const json& document, const char* place) {
-  const auto [low, high] = found_at(document, place, std::array<double, 2>{});
+Interval interval_at(const json& document, const char* match) {
+  const auto [low, high] = found_at(document, match, std::array<double, 2>{});
   return {low, high};
 }
 

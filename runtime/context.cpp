@@ -42,35 +42,36 @@ std::uint32_t count_of(CpuFeatures features) {
 // Returns the features that the context lacks for a function: those of the row that lacks fewest.
 CpuFeatures missing_features(const Function& function, CpuFeatures features) {
   CpuFeatures fewest = ~CpuFeatures{0};
-  for (std::uint32_t i = 0; i < function.row_count; ++i) {
-    const CpuFeatures missing = function.rows[i].features & ~features;
+  for (std::uint32_t i = 0; i < function.variant_count; ++i) {
+    const CpuFeatures missing = function.variants[i].features & ~features;
     if (i == 0 || count_of(missing) < count_of(fewest)) fewest = missing;
   }
   return fewest;
 }
 
-bool runs_here(const Row& row, CpuFeatures features) {
-  return library_table().machine == cpu_machine() && (row.features & ~features) == 0;
+bool runs_here(const Variant& variant, CpuFeatures features) {
+  return library_table().machine == cpu_machine() && (variant.features & ~features) == 0;
 }
 
-std::uint32_t distance(const Row& row, std::uint32_t threads) {
-  return row.threads > threads ? row.threads - threads : threads - row.threads;
+std::uint32_t distance(const Variant& variant, std::uint32_t threads) {
+  return variant.threads > threads ? variant.threads - threads : threads - variant.threads;
 }
 
 // Returns the most that a call takes on this many threads: a kernel for fewer threads leaves some idle.
-double most_us(const Row& row, std::uint32_t threads) {
-  const double us = time_of(row, 0);
-  return row.threads > threads ? us * row.threads / threads : us;
+double most_us(const Variant& variant, std::uint32_t threads) {
+  const double us = time_of(variant, 0);
+  return variant.threads > threads ? us * variant.threads / threads : us;
 }
 
 // Whether another row for the same processors has a number of threads nearer to the context's, or the same
 // distance and is faster.
-bool has_nearer(const Function& function, const Row& row, const kernels_context& context) {
-  const std::uint32_t far = distance(row, context.threads);
-  for (std::uint32_t i = 0; i < function.row_count; ++i) {
-    const Row& other = function.rows[i];
+bool has_nearer(const Function& function, const Variant& variant, const kernels_context& context) {
+  const std::uint32_t far = distance(variant, context.threads);
+  for (std::uint32_t i = 0; i < function.variant_count; ++i) {
+    const Variant& other = function.variants[i];
     const std::uint32_t its = distance(other, context.threads);
-    if (other.features == row.features && (its < far || (its == far && time_of(other, 0) < time_of(row, 0))))
+    if (other.features == variant.features &&
+        (its < far || (its == far && time_of(other, 0) < time_of(variant, 0))))
       return true;
   }
   return false;
@@ -78,12 +79,13 @@ bool has_nearer(const Function& function, const Row& row, const kernels_context&
 
 // Returns the fastest of these rows: for each level of processors the one with this number of threads, or the
 // nearest.
-const Row* best_row(const Function& function, const kernels_context& context) {
-  const Row* best = nullptr;
-  for (std::uint32_t i = 0; i < function.row_count; ++i) {
-    const Row& row = function.rows[i];
-    if (!runs_here(row, context.features) || has_nearer(function, row, context)) continue;
-    if (best == nullptr || most_us(row, context.threads) < most_us(*best, context.threads)) best = &row;
+const Variant* best_variant(const Function& function, const kernels_context& context) {
+  const Variant* best = nullptr;
+  for (std::uint32_t i = 0; i < function.variant_count; ++i) {
+    const Variant& variant = function.variants[i];
+    if (!runs_here(variant, context.features) || has_nearer(function, variant, context)) continue;
+    if (best == nullptr || most_us(variant, context.threads) < most_us(*best, context.threads))
+      best = &variant;
   }
   return best;
 }
@@ -119,8 +121,8 @@ kernels_status open_cpu(kernels_context* context) {
   for (std::uint32_t i = 0; i < table.function_count; ++i) {
     const Function& function = table.functions[i];
     if (function.shown.target != KERNELS_CPU) continue;
-    context->rows[i] = best_row(function, *context);
-    any = any || context->rows[i] != nullptr;
+    context->variants[i] = best_variant(function, *context);
+    any = any || context->variants[i] != nullptr;
     if (first == nullptr) first = &function;
   }
   if (first == nullptr)
@@ -140,7 +142,7 @@ kernels_status set_up(kernels_context* context, std::uint64_t interface, const k
   context->features = cpu_features_here();
   context->parallel_for = options.parallel_for;
   context->pool = options.pool;
-  if (!context->rows.resize(library_table().function_count))
+  if (!context->variants.resize(library_table().function_count))
     return fail(context, KERNELS_NO_MEMORY, "there is no memory for a context");
   if (options.features != nullptr)
     if (const kernels_status status = limit_features(context, options.features); status != KERNELS_OK)

@@ -28,7 +28,7 @@ struct kernels_context {
   lehr::runtime::Owner<lehr::runtime::Pool> own_pool;
   /// For each function the row that its calls use; nullptr: none runs here, or the function is the other
   /// target's.
-  lehr::runtime::Array<const lehr::runtime::Row*> rows;
+  lehr::runtime::Array<const lehr::runtime::Variant*> variants;
   /// A piece for each thread, then the workspace. It grows to the needs of the largest kernel that was
   /// called.
   unsigned char* scratch = nullptr;
@@ -66,16 +66,16 @@ struct Params {
   std::int64_t told = 0;
 };
 /// Fills the parameters for a call with these arguments and rows. The context's scratch must be reserved.
-void fill_params(const kernels_context& context, const Function& function, const Row& row,
+void fill_params(const kernels_context& context, const Function& function, const Variant& variant,
                  const Kernel& kernel, void* const* arguments, std::uint64_t rows, Params& params);
 /// Packs an operand for a row, into packed_bytes() of memory.
-void pack(kernels_context& context, const Function& function, const Row& row, const void* operand,
+void pack(kernels_context& context, const Function& function, const Variant& variant, const void* operand,
           void* packed);
 /// Makes the context's scratch large enough for the kernel on its threads. Returns false if there is no
 /// memory.
 bool reserve_scratch(kernels_context& context, const Kernel& kernel);
 /// Returns the bytes of everything that is packed for a row, including its head.
-std::uint64_t packed_bytes(const Function& function, const Row& row);
+std::uint64_t packed_bytes(const Function& function, const Variant& variant);
 
 /// Returns the table's entry that a caller names; nullptr, with the context's sentence, for any other
 /// address.
@@ -92,9 +92,9 @@ kernels_status check_rows(kernels_context* context, const Function& function, st
 kernels_status fail_without_kernel(kernels_context* context, const Function& function);
 
 /// Tests all kernels of a row.
-kernels_status self_test(kernels_context* context, const Function& function, const Row& row);
+kernels_status self_test(kernels_context* context, const Function& function, const Variant& variant);
 /// Returns the time of this many rows, interpolated from measured times; `rows` 0: of the most rows.
-double time_of(const Row& row, std::uint64_t rows);
+double time_of(const Variant& variant, std::uint64_t rows);
 
 /// Fills `context->cuda`: loads the driver, finds the GPU's context, loads the modules of the kernels that
 /// run there, chooses one for each function, and allocates zeroed workspaces. Returns KERNELS_NO_KERNEL if
@@ -110,6 +110,6 @@ const CudaKernel* cuda_kernel_of(const kernels_context* context, const Function&
 /// "" if cuda_kernel_of() has a kernel.
 const char* why_not_on_gpu(const kernels_context* context, const Function& function);
 /// Fills a zeroed row with the kernel of cuda_kernel_of(), which must not be nullptr.
-void fill_cuda_row(const kernels_context* context, const Function& function, kernels_row* row);
+void fill_cuda_variant(const kernels_context* context, const Function& function, kernels_variant* variant);
 
 }  // namespace lehr::runtime

@@ -134,7 +134,7 @@ bool tuned_on(const CudaKernel& kernel, const CudaGpu& gpu) {
 template <typename Takes>
 const CudaKernel* next_slower(const Function& function, const CudaKernel* last, Takes takes) {
   const CudaKernel* best = nullptr;
-  for (std::uint32_t i = 0; i < function.row_count; ++i) {
+  for (std::uint32_t i = 0; i < function.variant_count; ++i) {
     const CudaKernel& one = function.cuda[i];
     const bool behind =
         last == nullptr || one.time_us > last->time_us || (one.time_us == last->time_us && &one > last);
@@ -310,18 +310,18 @@ const char* why_not_on_gpu(const kernels_context* context, const Function& funct
   return ready_of(*context->cuda, function).why_not;
 }
 
-void fill_cuda_row(const kernels_context* context, const Function& function, kernels_row* row) {
+void fill_cuda_variant(const kernels_context* context, const Function& function, kernels_variant* variant) {
   const CudaPart& part = *context->cuda;
   const ReadyKernel& ready = ready_of(part, function);
   const CudaKernel& kernel = *ready.kernel;
-  row->kernel = kernel.name;
-  row->device = kernel.device;
-  row->arch = kernel.arch;
-  row->cold = kernel.cold ? 1 : 0;
-  row->time_us = kernel.time_us;
-  row->max_error = kernel.max_error;
-  row->other_device = !ready.from_ptx && tuned_on(kernel, part.gpu) ? 0 : 1;
-  row->from_ptx = ready.from_ptx ? 1 : 0;
+  variant->kernel = kernel.name;
+  variant->device = kernel.device;
+  variant->arch = kernel.arch;
+  variant->cold = kernel.cold ? 1 : 0;
+  variant->time_us = kernel.time_us;
+  variant->max_error = kernel.max_error;
+  variant->other_device = !ready.from_ptx && tuned_on(kernel, part.gpu) ? 0 : 1;
+  variant->from_ptx = ready.from_ptx ? 1 : 0;
 }
 
 }  // namespace lehr::runtime

@@ -122,8 +122,9 @@ CpuFeatures cpu_features_here() {
   const Answers answers = ask();
   CpuFeatures features = 0;
   for (std::size_t i = 0; i < kCount; ++i) {
-    const FeatureRow& row = kRows[i];
-    if (answers.of[static_cast<std::size_t>(row.from)] >> row.bit & 1 && saves(answers.saved, row.saved))
+    const FeatureRow& variant = kRows[i];
+    if (answers.of[static_cast<std::size_t>(variant.from)] >> variant.bit & 1 &&
+        saves(answers.saved, variant.saved))
       features |= CpuFeatures{1} << i;
   }
   return features;

@@ -67,7 +67,7 @@ bool runs_here(const kernels_context& context, const Function& function) {
   const Table& table = library_table();
   return context.cuda != nullptr
              ? cuda_kernel_of(&context, function) != nullptr
-             : context.rows[static_cast<std::size_t>(&function - table.functions)] != nullptr;
+             : context.variants[static_cast<std::size_t>(&function - table.functions)] != nullptr;
 }
 
 // Reports how to tune the workload that the library does not have.
@@ -114,9 +114,9 @@ TuneCommand::TuneCommand(std::string_view workload, const char* rows) {
   add("' | lehr tune --problems -", "");
 }
 
-double time_of(const Row& row, std::uint64_t rows) {
-  const RowTime* const begin = row.times;
-  const RowTime* const end = begin + row.time_count;
+double time_of(const Variant& variant, std::uint64_t rows) {
+  const RowTime* const begin = variant.times;
+  const RowTime* const end = begin + variant.time_count;
   if (rows == 0) return end[-1].us;
   const RowTime* next = begin;
   while (next != end && next->rows < rows) ++next;
@@ -157,8 +157,8 @@ const kernels_function* kernels_find(kernels_context* context, const char* workl
   const Function *elsewhere = nullptr, *range = nullptr, *nearby = nullptr;
   const std::uint64_t rows = rows_asked(workload).most;
   const auto is_faster = [&](const Function& one, const Function& other) {
-    return time_of(*context->rows[&one - table.functions], rows) <
-           time_of(*context->rows[&other - table.functions], rows);
+    return time_of(*context->variants[&one - table.functions], rows) <
+           time_of(*context->variants[&other - table.functions], rows);
   };
   for (std::uint32_t i = 0; i < table.function_count; ++i) {
     const Function& function = table.functions[i];
@@ -179,7 +179,7 @@ const kernels_function* kernels_find(kernels_context* context, const char* workl
 }
 
 kernels_status kernels_describe(kernels_context* context, const kernels_function* shown, uint64_t rows,
-                                kernels_row* filled) {
+                                kernels_variant* filled) {
   const Function* const function = function_of(context, shown);
   if (function == nullptr) return KERNELS_BAD_ARGUMENT;
   if (filled == nullptr) return fail(context, KERNELS_BAD_ARGUMENT, "the row is a null pointer");
@@ -188,16 +188,16 @@ kernels_status kernels_describe(kernels_context* context, const kernels_function
     return status;
   if (!runs_here(*context, *function)) return fail_without_kernel(context, *function);
   *filled = {};
-  if (context->cuda != nullptr) return fill_cuda_row(context, *function, filled), KERNELS_OK;
-  const Row& row = *context->rows[static_cast<std::size_t>(function - library_table().functions)];
-  filled->kernel = row.members[row.member_count - 1].kernel->name;
-  filled->device = row.device;
-  filled->arch = row.arch;
-  filled->threads = row.threads;
-  filled->cold = row.cold;
-  filled->time_us = time_of(row, rows);
-  for (std::uint32_t i = 0; i < row.member_count; ++i)
-    if (row.members[i].kernel->max_error > filled->max_error)
-      filled->max_error = row.members[i].kernel->max_error;
+  if (context->cuda != nullptr) return fill_cuda_variant(context, *function, filled), KERNELS_OK;
+  const Variant& variant = *context->variants[static_cast<std::size_t>(function - library_table().functions)];
+  filled->kernel = variant.members[variant.member_count - 1].kernel->name;
+  filled->device = variant.device;
+  filled->arch = variant.arch;
+  filled->threads = variant.threads;
+  filled->cold = variant.cold;
+  filled->time_us = time_of(variant, rows);
+  for (std::uint32_t i = 0; i < variant.member_count; ++i)
+    if (variant.members[i].kernel->max_error > filled->max_error)
+      filled->max_error = variant.members[i].kernel->max_error;
   return KERNELS_OK;
 }

@@ -126,7 +126,7 @@ KERNELS_API const kernels_function* kernels_at(uint32_t index);
 KERNELS_API const kernels_function* kernels_find(kernels_context* context, const char* workload);
 
 /// The tuned kernels that a context uses for a function.
-typedef struct kernels_row {
+typedef struct kernels_variant {
   const char* kernel;     ///< its name in the code; of several kernels the one for the most rows
   const char* device;     ///< device that it was tuned on
   const char* arch;       ///< "avx512", "sm_90a", ...
@@ -136,10 +136,10 @@ typedef struct kernels_row {
   double max_error;       ///< largest difference from a result in double precision when it was measured
   uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
   uint32_t from_ptx;  ///< 1: compiled by the driver for this GPU, which is newer than the one it was tuned on
-} kernels_row;
+} kernels_variant;
 /// Fills `row` with the kernel for `rows` rows. 0 stands for the most rows, or for a fixed number.
 KERNELS_API kernels_status kernels_describe(kernels_context* context, const kernels_function* function,
-                                            uint64_t rows, kernels_row* row);
+                                            uint64_t rows, kernels_variant* variant);
 
 /// Calls a function. `arguments` are in the order of its tensors; `rows` is 0 if their number is fixed. Every
 /// output is written completely, whatever it held before; outputs must not overlap any other argument. For a

@@ -126,13 +126,14 @@ kernels_status compare(kernels_context* context, const Tested& test, const TestM
   return KERNELS_OK;
 }
 
-kernels_status test_kernel(kernels_context* context, const Function& function, const Row& row,
+kernels_status test_kernel(kernels_context* context, const Function& function, const Variant& variant,
                            const Kernel& kernel) {
   const Tested test = {function, kernel};
   TestMemory memory;
   bool whole = reserve_scratch(*context, kernel);
   for (std::uint32_t i = 0; whole && i < test.count(); ++i) whole = memory.take(i, test.bytes(i));
-  if (whole && function.packed != kNoTensor) whole = memory.take(test.count(), packed_bytes(function, row));
+  if (whole && function.packed != kNoTensor)
+    whole = memory.take(test.count(), packed_bytes(function, variant));
   if (!whole)
     return fail(context, KERNELS_NO_MEMORY, "there is no memory for a test of the kernel for '%s'",
                 function.shown.workload);
@@ -141,10 +142,10 @@ kernels_status test_kernel(kernels_context* context, const Function& function, c
   std::memcpy(arguments, memory.pieces(), test.count() * sizeof *arguments);
   if (function.packed != kNoTensor) {
     arguments[function.packed] = memory[test.count()];
-    pack(*context, function, row, memory[function.packed], memory[test.count()]);
+    pack(*context, function, variant, memory[function.packed], memory[test.count()]);
   }
   Params params;
-  fill_params(*context, function, row, kernel, arguments, test.rows(), params);
+  fill_params(*context, function, variant, kernel, arguments, test.rows(), params);
   for (long task = 0; task < kernel.tasks * kernel.steps; ++task)
     kernel.entry(params.of, context->scratch, task);
   return compare(context, test, memory);
@@ -152,11 +153,11 @@ kernels_status test_kernel(kernels_context* context, const Function& function, c
 
 }  // namespace
 
-kernels_status self_test(kernels_context* context, const Function& function, const Row& row) {
-  for (std::uint32_t i = 0; i < row.member_count; ++i) {
-    const Kernel& kernel = *row.members[i].kernel;
+kernels_status self_test(kernels_context* context, const Function& function, const Variant& variant) {
+  for (std::uint32_t i = 0; i < variant.member_count; ++i) {
+    const Kernel& kernel = *variant.members[i].kernel;
     if (kernel.test == nullptr) continue;
-    if (const kernels_status status = test_kernel(context, function, row, kernel); status != KERNELS_OK)
+    if (const kernels_status status = test_kernel(context, function, variant, kernel); status != KERNELS_OK)
       return status;
   }
   return KERNELS_OK;
@@ -172,9 +173,9 @@ kernels_status kernels_self_test(kernels_context* context, const kernels_functio
   const Function* const one = shown != nullptr ? function_of(context, shown) : nullptr;
   if (shown != nullptr && one == nullptr) return KERNELS_BAD_ARGUMENT;
   for (std::uint32_t i = 0; i < table.function_count; ++i) {
-    const Row* const row = context->rows[i];
-    if (row == nullptr || (one != nullptr && one != &table.functions[i])) continue;
-    if (const kernels_status status = self_test(context, table.functions[i], *row); status != KERNELS_OK)
+    const Variant* const variant = context->variants[i];
+    if (variant == nullptr || (one != nullptr && one != &table.functions[i])) continue;
+    if (const kernels_status status = self_test(context, table.functions[i], *variant); status != KERNELS_OK)
       return status;
   }
   return KERNELS_OK;

@@ -14,7 +14,7 @@ namespace {
 struct Head {
   std::uint64_t content = 0;
   std::uint32_t function = 0;
-  std::uint32_t row = 0;
+  std::uint32_t variant = 0;
 };
 constexpr std::uint64_t kHeadBytes = 64;
 
@@ -53,12 +53,12 @@ void take_tasks(void* context, std::uint32_t worker) {
 }
 
 // Returns the row that memory was packed for; nullptr if it is not one of this function's.
-const Row* packed_for(const Function& function, const void* packed) {
+const Variant* packed_for(const Function& function, const void* packed) {
   Head head;
   std::memcpy(&head, packed, sizeof head);
   const bool is_ours = head.content == library_table().content && head.function == number_of(function) &&
-                       head.row < function.row_count;
-  return is_ours ? &function.rows[head.row] : nullptr;
+                       head.variant < function.variant_count;
+  return is_ours ? &function.variants[head.variant] : nullptr;
 }
 
 [[gnu::cold]] kernels_status fail_packed(kernels_context* context, const Function& function,
@@ -106,20 +106,20 @@ kernels_status check_call(kernels_context* context, const Function& function, vo
   return KERNELS_OK;
 }
 
-const Member& member_for(const Row& row, std::uint64_t rows) {
-  const Member* member = row.members;
+const Member& member_for(const Variant& variant, std::uint64_t rows) {
+  const Member* member = variant.members;
   while (member->to < rows) ++member;
   return *member;
 }
 
 // Puts the unpacked operand and the packed pieces after the tensors.
-void place_packed(const Function& function, const Row& row, void* packed, void** params) {
+void place_packed(const Function& function, const Variant& variant, void* packed, void** params) {
   auto* const memory = static_cast<unsigned char*>(packed);
   const std::uint32_t tensor = function.packed;
   std::uint64_t at = kHeadBytes;
   params[tensor] = memory + at;
-  if (row.keeps_operand) at += in_lines(function.shown.tensors[tensor].bytes);
-  for (std::uint32_t i = 0; i < row.piece_count; at += in_lines(row.pieces[i++]))
+  if (variant.keeps_operand) at += in_lines(function.shown.tensors[tensor].bytes);
+  for (std::uint32_t i = 0; i < variant.piece_count; at += in_lines(variant.pieces[i++]))
     params[function.shown.tensor_count + i] = memory + at;
 }
 
@@ -134,9 +134,9 @@ inline void run(kernels_context& context, const Kernel& kernel, void* const* par
               params);
 }
 
-kernels_status run_row(kernels_context& context, const Function& function, const Row& row,
-                       void* const* arguments, std::uint64_t rows) {
-  const Kernel& kernel = *member_for(row, rows).kernel;
+kernels_status run_variant(kernels_context& context, const Function& function, const Variant& variant,
+                           void* const* arguments, std::uint64_t rows) {
+  const Kernel& kernel = *member_for(variant, rows).kernel;
   if (!reserve_scratch(context, kernel))
     return fail(&context, KERNELS_NO_MEMORY, "there is no memory for the scratch of %s", function.shown.name);
   if (function.packed == kNoTensor && !kernel.told && kernel.workspace_bytes == 0) {
@@ -144,7 +144,7 @@ kernels_status run_row(kernels_context& context, const Function& function, const
     return KERNELS_OK;
   }
   Params params;
-  fill_params(context, function, row, kernel, arguments, rows, params);
+  fill_params(context, function, variant, kernel, arguments, rows, params);
   run(context, kernel, params.of);
   return KERNELS_OK;
 }
@@ -186,37 +186,38 @@ bool reserve_scratch(kernels_context& context, const Kernel& kernel) {
   return true;
 }
 
-std::uint64_t packed_bytes(const Function& function, const Row& row) {
+std::uint64_t packed_bytes(const Function& function, const Variant& variant) {
   std::uint64_t bytes = kHeadBytes;
-  if (row.keeps_operand) bytes += in_lines(function.shown.tensors[function.packed].bytes);
-  for (std::uint32_t i = 0; i < row.piece_count; ++i) bytes += in_lines(row.pieces[i]);
+  if (variant.keeps_operand) bytes += in_lines(function.shown.tensors[function.packed].bytes);
+  for (std::uint32_t i = 0; i < variant.piece_count; ++i) bytes += in_lines(variant.pieces[i]);
   return bytes;
 }
 
-void fill_params(const kernels_context& context, const Function& function, const Row& row,
+void fill_params(const kernels_context& context, const Function& function, const Variant& variant,
                  const Kernel& kernel, void* const* arguments, std::uint64_t rows, Params& params) {
   const std::uint32_t tensors = function.shown.tensor_count;
   std::memcpy(params.of, arguments, tensors * sizeof *params.of);
-  if (function.packed != kNoTensor) place_packed(function, row, arguments[function.packed], params.of);
+  if (function.packed != kNoTensor) place_packed(function, variant, arguments[function.packed], params.of);
   params.told = static_cast<std::int64_t>(rows);
-  std::uint32_t behind = tensors + (kernel.pack != nullptr ? row.piece_count : 0);
+  std::uint32_t behind = tensors + (kernel.pack != nullptr ? variant.piece_count : 0);
   if (kernel.workspace_bytes > 0)
     params.of[behind++] = context.scratch + in_lines(kernel.scratch_bytes) * context.threads;
   if (kernel.told) params.of[behind] = &params.told;
 }
 
-void pack(kernels_context& context, const Function& function, const Row& row, const void* operand,
+void pack(kernels_context& context, const Function& function, const Variant& variant, const void* operand,
           void* packed) {
   const Head head = {library_table().content, number_of(function),
-                     static_cast<std::uint32_t>(&row - function.rows)};
+                     static_cast<std::uint32_t>(&variant - function.variants)};
   std::memset(packed, 0, kHeadBytes);
   std::memcpy(packed, &head, sizeof head);
   void* params[kMostParams] = {};
-  place_packed(function, row, packed, params);
-  if (row.keeps_operand)
+  place_packed(function, variant, packed, params);
+  if (variant.keeps_operand)
     std::memcpy(params[function.packed], operand, function.shown.tensors[function.packed].bytes);
   params[function.packed] = const_cast<void*>(operand);
-  if (row.packs != nullptr) run_tasks(context, {row.packs->pack, 0, row.packs->pack_tasks}, params);
+  if (variant.packs != nullptr)
+    run_tasks(context, {variant.packs->pack, 0, variant.packs->pack_tasks}, params);
 }
 
 kernels_status call(kernels_context* context, const Function& function, void* const* arguments,
@@ -225,14 +226,14 @@ kernels_status call(kernels_context* context, const Function& function, void* co
   if (const kernels_status status = check_call(context, function, arguments, rows); status != KERNELS_OK)
     return status;
   if (context->cuda != nullptr) return launch(context, function, arguments);
-  const Row* row = context->rows[number_of(function)];
-  if (row == nullptr) return fail_without_kernel(context, function);
+  const Variant* variant = context->variants[number_of(function)];
+  if (variant == nullptr) return fail_without_kernel(context, function);
   if (function.packed != kNoTensor) {
-    row = packed_for(function, arguments[function.packed]);
-    if (row == nullptr || (row->features & ~context->features) != 0)
+    variant = packed_for(function, arguments[function.packed]);
+    if (variant == nullptr || (variant->features & ~context->features) != 0)
       return fail_packed(context, function, arguments[function.packed]);
   }
-  return run_row(*context, function, *row, arguments, rows);
+  return run_variant(*context, function, *variant, arguments, rows);
 }
 
 }  // namespace lehr::runtime
@@ -250,8 +251,8 @@ kernels_status kernels_call(kernels_context* context, const kernels_function* sh
 
 uint64_t kernels_pack_bytes(kernels_context* context, const kernels_function* shown) {
   const Function* const function = function_of(context, shown);
-  const Row* const row = function != nullptr ? context->rows[number_of(*function)] : nullptr;
-  return row != nullptr && function->packed != kNoTensor ? packed_bytes(*function, *row) : 0;
+  const Variant* const variant = function != nullptr ? context->variants[number_of(*function)] : nullptr;
+  return variant != nullptr && function->packed != kNoTensor ? packed_bytes(*function, *variant) : 0;
 }
 
 kernels_status kernels_pack(kernels_context* context, const kernels_function* shown, const void* operand,
@@ -259,14 +260,15 @@ kernels_status kernels_pack(kernels_context* context, const kernels_function* sh
   const Function* const function = function_of(context, shown);
   if (function == nullptr) return KERNELS_BAD_ARGUMENT;
   const std::uint32_t tensor = function->packed;
-  const Row* const row = context->rows[number_of(*function)];
+  const Variant* const variant = context->variants[number_of(*function)];
   if (tensor == kNoTensor)
     return fail(context, KERNELS_BAD_ARGUMENT, "%s has no operand that is packed", shown->name);
-  if (row == nullptr) return fail_without_kernel(context, *function);
+  if (variant == nullptr) return fail_without_kernel(context, *function);
   if (operand == nullptr || packed == nullptr || reinterpret_cast<std::uintptr_t>(packed) % 64 != 0)
     return fail(context, KERNELS_BAD_ARGUMENT,
                 "%s_pack takes %s, and %llu bytes to pack it in, aligned to 64 bytes", shown->name,
-                shown->tensors[tensor].name, static_cast<unsigned long long>(packed_bytes(*function, *row)));
-  pack(*context, *function, *row, operand, packed);
+                shown->tensors[tensor].name,
+                static_cast<unsigned long long>(packed_bytes(*function, *variant)));
+  pack(*context, *function, *variant, operand, packed);
   return KERNELS_OK;
 }

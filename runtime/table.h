@@ -62,7 +62,7 @@ struct RowTime {
 };
 
 /// The kernels that were tuned for one function on one kind of processor with one number of threads.
-struct Row {
+struct Variant {
   const char* device = "";
   const char* arch = "";
   std::uint64_t features = 0;  ///< features of the processor that its kernels use (cpu_features.h)
@@ -117,9 +117,9 @@ struct Function {
   std::uint32_t packed = kNoTensor;  ///< position of the packed tensor
   const char* defaults = "";         ///< words of the workload that may be left out, separated by spaces
   const char* shorter = "";          ///< other words for words of it
-  const Row* rows = nullptr;
+  const Variant* variants = nullptr;
   const CudaKernel* cuda = nullptr;
-  std::uint32_t row_count = 0;  ///< of `rows` or `cuda`
+  std::uint32_t variant_count = 0;  ///< of `rows` or `cuda`
 };
 
 struct Table {

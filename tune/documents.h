@@ -141,7 +141,7 @@ void describe(auto& field, const Summary& s) {
   const auto trial = [&](const std::optional<Trial>& one, const Time& time) {
     return one ? std::optional(told(*one, time, s.flops)) : std::nullopt;
   };
-  field("compiled_ahead", s.slots, "configs that are compiled while one is timed");
+  field("compiled_ahead", s.in_flight, "configs that are compiled while one is timed");
   field("default", trial(s.default_trial, verdict.default_time), "the schedule that needs no timing");
   field("best", trial(s.best, verdict.best), "the fastest proven one");
   field("gpu", s.gpu, "while the best one was timed: `sm_mhz`, `power_w`, `temperature_c`");

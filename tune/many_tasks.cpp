@@ -131,14 +131,14 @@ class TurnTaking {
   /// Returns the seconds of a compilation while several run at once.
   double compile_s() const {
     const Spent spent = device_.measurer->spent();
-    return spent.kernels > 0 ? device_.measurer->slots() * spent.compiling_s / spent.kernels
+    return spent.kernels > 0 ? device_.measurer->in_flight() * spent.compiling_s / spent.kernels
                              : kUsualCompile_s;
   }
   /// Returns the seconds for compiling kernels that the log knows. The steps after tuning compile them.
   double uncompiled_s() const {
     const auto known = std::ranges::count_if(
         tasks_, [](const Shared& each) { return each.session == nullptr && each.best_us() > 0; });
-    return static_cast<double>(known) * compile_s() / device_.measurer->slots();
+    return static_cast<double>(known) * compile_s() / device_.measurer->in_flight();
   }
   bool out_of_time() const { return interrupted() || budget_.left().wanted_s <= 0; }
 
@@ -147,7 +147,7 @@ class TurnTaking {
     for (Shared& each : tasks_)
       if (each.result.knowledge != Knowledge::kKnown) order.push_back(&each);
     std::ranges::stable_sort(order, std::greater(), &Shared::flops);
-    const std::size_t together = kCompiledForEach * static_cast<std::size_t>(device_.measurer->slots());
+    const std::size_t together = kCompiledForEach * static_cast<std::size_t>(device_.measurer->in_flight());
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (interrupted() || left_s() <= begin_s_) break;
       if (i % together == 0)
@@ -211,7 +211,7 @@ class TurnTaking {
   }
 
   /// Returns the least seconds of a task's first turn.
-  double first_turn_s() const { return begin_s_ + kTurnTrials * compile_s() / device_.measurer->slots(); }
+  double first_turn_s() const { return begin_s_ + kTurnTrials * compile_s() / device_.measurer->in_flight(); }
 
   /// Runs a turn of at least kTurnTrials, and enough trials to pay for putting the inputs in place.
   void turn(Shared& shared) {

@@ -22,7 +22,7 @@ Searcher::Searcher(Tuner tuner, std::uint64_t seed, int threads)
       scorer_(tuner_.columns, tuner_.row_of, threads),
       learner_(tuner_.columns, tuner_.model.get(), tuner_.validity.get(), tuner_.learner),
       rng_(Rng(seed).fork("search")) {
-  if (tuner_.anneal) process_.emplace(tuner_.anneal->space());
+  if (tuner_.anneal) gaussian_.emplace(tuner_.anneal->space());
 }
 
 void Searcher::observe(std::span<const Measurement> results, double best_us) {
@@ -38,7 +38,7 @@ void Searcher::observe(std::span<const Measurement> results, double best_us) {
     }
     observed.push_back({result.point, fitness});
     seen_.insert(result.point);
-    if (process_) process_->observe(result.point, result.time_us);
+    if (gaussian_) gaussian_->observe(result.point, result.time_us);
     if (const auto turn = pending_.extract(result.point))
       turns_.result(turn.mapped(), result.time_us);
     else if (result.time_us)
@@ -58,16 +58,16 @@ bool Searcher::refit_if_due() {
   if (!learner_.due()) return false;
   learner_.fit();
   by_trees_.reset();
-  if (!process_) return true;
-  renew_process(true);
+  if (!gaussian_) return true;
+  renew_gaussian(true);
   const std::vector<Point> measured(seen_.begin(), seen_.end());
   const std::vector<double> scores = scorer_.score(measured, tree_scores());
   measured_scores_ = {scores.begin(), scores.end()};
   return true;
 }
 
-void Searcher::renew_process(bool choose) {
-  process_->renew(choose, listed(by_trees_, tree_scores(), kShortList), seen_, rng_);
+void Searcher::renew_gaussian(bool choose) {
+  gaussian_->renew(choose, listed(by_trees_, tree_scores(), kShortList), seen_, rng_);
 }
 
 Predict Searcher::tree_scores() const {
@@ -88,14 +88,14 @@ std::optional<Proposal> Searcher::next() {
     pick = by_strategy(learner_.ready() ? tree_scores() : Predict());
   } else {
     const Turn turn = turns_.next();
-    pick = turn == Turn::kProcess ? by_process() : by_trees();
+    pick = turn == Turn::kGaussian ? by_gaussian() : by_trees();
     if (!pick) pick = by_strategy({});  // the rest of the space
     if (pick && pick->picked_by.empty()) pick->picked_by = "blind";
     if (pick && learner_.fitted()) pending_[pick->point] = turn;
   }
   if (!pick) return pick;
   seen_.insert(pick->point);
-  if (process_) process_->assume(pick->point);
+  if (gaussian_) gaussian_->assume(pick->point);
   return pick;
 }
 
@@ -105,12 +105,12 @@ std::optional<Proposal> Searcher::by_trees() {
   if (!learner_.ready()) return blindly();
   const std::vector<ScoredPoint>& list = listed(by_trees_, tree_scores(), kShortList);
   if (!learner_.fitted()) return best_of(list, "transfer");
-  if (!process_->current()) renew_process(false);
+  if (!gaussian_->current()) renew_gaussian(false);
   const ScoredPoint* best = nullptr;
   double most = 0;
   for (const ScoredPoint& each : list) {
     if (seen_.contains(each.point)) continue;
-    const auto [expected, deviation, known] = process_->belief(each.point);
+    const auto [expected, deviation, known] = gaussian_->belief(each.point);
     // To both proposers it counts as measured.
     if (known && measured_scores_.contains(each.score)) continue;
     const double wanted = each.score + expected + kCuriosity * deviation;
@@ -122,14 +122,14 @@ std::optional<Proposal> Searcher::by_trees() {
   return Proposal{.point = best->point, .picked_by = "trees", .predicted = best->score};
 }
 
-std::optional<Proposal> Searcher::by_process() {
+std::optional<Proposal> Searcher::by_gaussian() {
   // The prior's favourites may all be of one kind.
   if (!learner_.fitted()) return tuner_.diversity ? blindly() : by_strategy({});
-  if (!process_->current()) renew_process(false);
+  if (!gaussian_->current()) renew_gaussian(false);
   const Score log_chance = [this](std::span<const Point> points) {
     return learner_.log_chances(scorer_.features(points));
   };
-  const std::optional<Point> point = process_->most_promising(seen_, log_chance);
+  const std::optional<Point> point = gaussian_->most_promising(seen_, log_chance);
   if (!point) return std::nullopt;
   return Proposal{
       .point = *point, .picked_by = "process", .predicted = scorer_.score({&*point, 1}, tree_scores())[0]};

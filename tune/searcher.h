@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "tune/knob_process.h"
+#include "tune/knob_gaussian.h"
 #include "tune/learner.h"
 #include "tune/scorer.h"
 #include "tune/tuner.h"
@@ -28,7 +28,7 @@ struct Measurement {
 struct Proposal {
   Point point;
   /// The proposer, as it is stored: "default", "resume", ... (tune/README.md). A Searcher that anneals sets
-  /// "transfer", "blind", "trees" or "process". For another strategy the caller sets its name.
+  /// "transfer", "blind", "trees" or "Gaussian process". For another strategy the caller sets its name.
   std::string picked_by = {};
   std::optional<double> predicted = {};  ///< its score when it was picked; nullopt: picked without a model
 };
@@ -65,19 +65,19 @@ class Searcher {
   using List = std::optional<std::vector<ScoredPoint>>;  // best first; nullopt: out of date
 
   std::optional<Proposal> by_trees();
-  std::optional<Proposal> by_process();
+  std::optional<Proposal> by_gaussian();
   std::optional<Proposal> blindly();
   std::optional<Proposal> by_strategy(const Predict& predict);
   /// Returns the best of the list that was neither measured nor proposed.
   std::optional<Proposal> best_of(const std::vector<ScoredPoint>& list, const char* picked_by);
   const std::vector<ScoredPoint>& listed(List& list, const Predict& predict, std::size_t count);
   Predict tree_scores() const;
-  void renew_process(bool choose);
+  void renew_gaussian(bool choose);
 
   Tuner tuner_;
   Scorer scorer_;
   Learner learner_;
-  std::optional<KnobProcess> process_;
+  std::optional<KnobGaussian> gaussian_;
   Turns turns_;
   Rng rng_;
   Seen seen_;  // measured or proposed

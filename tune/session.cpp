@@ -13,7 +13,7 @@
 namespace lehr {
 namespace {
 
-/// Picks of a round, in units of Measurer::slots(). At the end of a round the measurer runs dry.
+/// Picks of a round, in units of Measurer::in_flight(). At the end of a round the measurer runs dry.
 constexpr std::size_t kWindowsOfARound = 4;
 constexpr int kKnownWell = 64;     // own timings from which on other tasks are ignored
 constexpr double kSketchS = 0.04;  // seconds of a default's check and window if a few samples are enough
@@ -63,7 +63,7 @@ Session::Session(Task task, Candidates candidates, const OpenDevice& device, Log
   CHECK(!candidates_.defaults.empty(), "a task without a default");
   static_cast<RunSummary&>(summary_) =
       begun_summary(task_.problem.text, task_.problem.flops, task_.device, options_);
-  summary_.slots = device_.measurer->slots();
+  summary_.in_flight = device_.measurer->in_flight();
 }
 
 Summary Session::run() {
@@ -227,7 +227,7 @@ bool Session::round() {
   }
   prepare();
   const std::size_t known = trials_.all().size();
-  std::size_t room = room_for(kWindowsOfARound * static_cast<std::size_t>(device_.measurer->slots()));
+  std::size_t room = room_for(kWindowsOfARound * static_cast<std::size_t>(device_.measurer->in_flight()));
   bool exhausted = false;
   const auto next = [&]() -> std::optional<Proposal> {
     if (room == 0 || exhausted) return std::nullopt;

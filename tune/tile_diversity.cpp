@@ -7,7 +7,7 @@
 namespace lehr {
 namespace {
 
-int place_of(const FamilySpace& family, std::string_view name) {
+int position_of(const FamilySpace& family, std::string_view name) {
   const auto found = std::ranges::find(family.knobs(), name, &Knob::name);
   return found == family.knobs().end() ? -1 : static_cast<int>(found - family.knobs().begin());
 }
@@ -21,8 +21,8 @@ int count_of(const auto& counts, const auto& kind) {
 
 TileDiversity::TileDiversity(const Space& space) : space_(&space) {
   for (const FamilySpace& family : space.families())
-    places_.push_back({.tile = {place_of(family, "bm"), place_of(family, "bn")},
-                       .cluster = {place_of(family, "cluster_bm"), place_of(family, "cluster_bn")}});
+    places_.push_back({.tile = {position_of(family, "bm"), position_of(family, "bn")},
+                       .cluster = {position_of(family, "cluster_bm"), position_of(family, "cluster_bn")}});
 }
 
 TileDiversity::Kind TileDiversity::kind_of(const Point& point, bool with_cluster) const {

@@ -10,7 +10,7 @@ Turn Turns::next() {
   owed_ += both > 0 ? kLeastShare + (1 - 2 * kLeastShare) * gains_[1] / both : 0.5;
   if (owed_ < 1 - 1e-9) return Turn::kTrees;
   owed_ -= 1;
-  return Turn::kProcess;
+  return Turn::kGaussian;
 }
 
 void Turns::result(Turn turn, std::optional<double> time_us) {

@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-enum class Turn { kTrees, kProcess };
+enum class Turn { kTrees, kGaussian };
 
 /// Divides turns by each proposer's recent gains. A gain is the logarithm of the best time before over the
 /// one after; it counts half as much `kHalved` results later. Each proposer has at least an eighth of the
@@ -25,7 +25,7 @@ class Turns {
  private:
   std::array<double, 2> gains_ = {0, 0};
   double best_us_ = 0;  // 0: nothing timed yet
-  double owed_ = 0;     // turns owed to the process
+  double owed_ = 0;     // turns owed to the Gaussian process
 };
 
 }  // namespace lehr

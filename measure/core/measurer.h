@@ -116,7 +116,7 @@ class Measurer {
   /// Measures the sources that `next` gives until it returns nullopt, and returns their number. After the
   /// first nullopt it is not called again, and the sources given before are finished. `done(i, outcome)` is
   /// called in the order of the sources, as soon as each outcome is known. How often `next` was called before
-  /// done(i) follows from i and slots(), never from a clock.
+  /// done(i) follows from i and in_flight(), never from a clock.
   /// Throws only if the device or the environment is lost, or what `next` and `done` throw: a caller may
   /// leave this way, and the next call works. The first timing after prepare() becomes the reference kernel.
   /// After `left.most_s` a source is kInterrupted; after `left.compile_s` one that is not compiled by then.
@@ -124,7 +124,7 @@ class Measurer {
                               const std::function<void(std::size_t, const Outcome&)>& done,
                               TimeLeft left = {}) = 0;
   /// Returns how many sources are asked for before the outcome of the first of them is known; at least 1.
-  virtual int slots() const = 0;
+  virtual int in_flight() const = 0;
   /// Measures sources that are known beforehand. Returns one outcome per source, in their order.
   std::vector<Outcome> measure(std::span<const Source> sources,
                                const std::function<void(std::size_t, const Outcome&)>& done,

@@ -37,13 +37,13 @@ std::function<void()> CacheSweep::on(PinnedThreads& threads) {
   return [this, &threads] {
     Call call = {*this, static_cast<std::size_t>(threads.count())};
     const auto on_all = [&](PinnedThreads::Body body) { threads.run(threads.count(), body, &call); };
-    on_all([](void* given, int, long part) {
+    on_all([](void* given, int, long work_item) {
       const Call& all = *static_cast<const Call*>(given);
-      all.self.sweep(static_cast<std::size_t>(part), all.count);
+      all.self.sweep(static_cast<std::size_t>(work_item), all.count);
     });
-    on_all([](void* given, int, long part) {
+    on_all([](void* given, int, long work_item) {
       const Call& all = *static_cast<const Call*>(given);
-      all.self.read_fresh(static_cast<std::size_t>(part), all.count);
+      all.self.read_fresh(static_cast<std::size_t>(work_item), all.count);
     });
   };
 }

@@ -25,9 +25,9 @@ Fault fault(FailureKind kind, std::string text) {
 struct HostRunner::Loaded {
   void* library = nullptr;
   Entry entry = nullptr;
-  long parts = 1, steps = 1;
+  long work_items = 1, steps = 1;
   Entry prepack = nullptr;  ///< of constant inputs
-  long prepack_parts = 0;
+  long prepack_work_items = 0;
   std::vector<GuardedBytes> scratch;            ///< one per thread
   std::vector<GuardedBytes> packs, workspaces;  ///< one per parameter after the tensors
   std::int64_t most_rows = 0;                   ///< Source::most_rows
@@ -68,14 +68,14 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
   loaded->library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (loaded->library == nullptr) return fault(FailureKind::kLaunch, dlerror());
   loaded->entry = reinterpret_cast<Entry>(dlsym(loaded->library, candidate.entry.c_str()));
-  loaded->parts = candidate.launch.parts;
+  loaded->work_items = candidate.launch.work_items;
   loaded->steps = candidate.launch.steps();
   if (loaded->entry == nullptr)
     return fault(FailureKind::kLaunch, fmt::format("has no function named {}", candidate.entry));
-  if (candidate.launch.prepack_parts > 0) {
+  if (candidate.launch.prepack_work_items > 0) {
     const std::string name = prepack_entry(candidate.entry);
     loaded->prepack = reinterpret_cast<Entry>(dlsym(loaded->library, name.c_str()));
-    loaded->prepack_parts = candidate.launch.prepack_parts;
+    loaded->prepack_work_items = candidate.launch.prepack_work_items;
     if (loaded->prepack == nullptr)
       return fault(FailureKind::kLaunch, fmt::format("has no function named {}", name));
   }
@@ -110,19 +110,19 @@ std::variant<Resources, Fault> HostRunner::load(int slot, const Candidate& candi
   return Resources{};
 }
 
-void HostRunner::run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts,
-                           long first) {
+void HostRunner::run_work_items(PinnedThreads& threads, Entry entry, const Loaded& loaded, long work_items,
+                                long first) {
   struct Call {
     Entry entry;
     const Loaded& loaded;
     long first;
   } context = {entry, loaded, first};
   threads.run(
-      parts,
-      [](void* given, int thread, long part) {
+      work_items,
+      [](void* given, int thread, long work_item) {
         const Call& call = *static_cast<Call*>(given);
         call.entry(call.loaded.params.data(), call.loaded.scratch[static_cast<std::size_t>(thread)].data(),
-                   call.first + part);
+                   call.first + work_item);
       },
       &context);
 }
@@ -130,14 +130,14 @@ void HostRunner::run_parts(PinnedThreads& threads, Entry entry, const Loaded& lo
 HostRunner::Loaded& HostRunner::packed(int slot) {
   Loaded& loaded = *slots_.at(slot);
   if (loaded.prepack != nullptr && loaded.packed != inputs_)
-    run_parts(*threads_, loaded.prepack, loaded, loaded.prepack_parts);
+    run_work_items(*threads_, loaded.prepack, loaded, loaded.prepack_work_items);
   loaded.packed = inputs_;
   return loaded;
 }
 
 void HostRunner::call(const Loaded& loaded) {
   for (long step = 0; step < loaded.steps; ++step)
-    run_parts(*threads_, loaded.entry, loaded, loaded.parts, step * loaded.parts);
+    run_work_items(*threads_, loaded.entry, loaded, loaded.work_items, step * loaded.work_items);
 }
 
 std::optional<Fault> HostRunner::damage_by_another() const {

@@ -32,11 +32,11 @@ class HostRunner : public Runner {
 
  private:
   struct Loaded;
-  using Entry = void (*)(void* const* params, void* scratch, long part);
+  using Entry = void (*)(void* const* params, void* scratch, long work_item);
 
   /// Runs the work items of one step, beginning with number `first`.
-  static void run_parts(PinnedThreads& threads, Entry entry, const Loaded& loaded, long parts,
-                        long first = 0);
+  static void run_work_items(PinnedThreads& threads, Entry entry, const Loaded& loaded, long work_items,
+                             long first = 0);
   void call(const Loaded& loaded);
   /// Returns the slot's kernel. Prepacks the inputs first if they were replaced.
   Loaded& packed(int slot);

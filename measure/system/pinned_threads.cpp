@@ -75,9 +75,9 @@ void PinnedThreads::work(int thread) {
     body_(context_, thread, thread);
     return;
   }
-  for (long part = next_part_.fetch_add(1, std::memory_order_relaxed); part < parts_;
-       part = next_part_.fetch_add(1, std::memory_order_relaxed)) {
-    body_(context_, thread, part);
+  for (long work_item = next_part_.fetch_add(1, std::memory_order_relaxed); work_item < parts_;
+       work_item = next_part_.fetch_add(1, std::memory_order_relaxed)) {
+    body_(context_, thread, work_item);
   }
 }
 
@@ -93,12 +93,12 @@ void PinnedThreads::finish_round() {
   spin_until([this] { return working_.load(std::memory_order_acquire) == 0; });
 }
 
-void PinnedThreads::run(long parts, Body body, void* context) {
-  if (threads_ == 1 || parts == 1) {
-    for (long part = 0; part < parts; ++part) body(context, 0, part);
+void PinnedThreads::run(long work_items, Body body, void* context) {
+  if (threads_ == 1 || work_items == 1) {
+    for (long work_item = 0; work_item < work_items; ++work_item) body(context, 0, work_item);
     return;
   }
-  parts_ = parts;
+  parts_ = work_items;
   body_ = body;
   context_ = context;
   start_round();

@@ -20,11 +20,11 @@ class PinnedThreads {
   PinnedThreads(const PinnedThreads&) = delete;
   PinnedThreads& operator=(const PinnedThreads&) = delete;
 
-  using Body = void (*)(void* context, int thread, long part);
-  /// Calls body(context, thread, part) once for each work item `part` in [0, parts), concurrently, and
+  using Body = void (*)(void* context, int thread, long work_item);
+  /// Calls body(context, thread, part) once for each work item `work_item` in [0, parts), concurrently, and
   /// returns when all are done. With as many work items as threads, work item i runs on thread i. Otherwise
   /// each thread takes the next one when it is free.
-  void run(long parts, Body body, void* context);
+  void run(long work_items, Body body, void* context);
 
   void open();
   void close();

@@ -311,9 +311,9 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   return outcome;
 }
 
-/// Takes as many sources as there are slots. With overlap the compiler begins at once.
+/// Takes as many sources as there are in_flight. With overlap the compiler begins at once.
 void LocalMeasurer::take_more(Given& given, const NextSource& next) {
-  while (given.more && given.sources.size() < static_cast<std::size_t>(slots())) {
+  while (given.more && given.sources.size() < static_cast<std::size_t>(in_flight())) {
     std::optional<Source> source = next();
     given.more = source.has_value();
     if (!source) return;

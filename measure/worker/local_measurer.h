@@ -73,7 +73,7 @@ class LocalMeasurer : public Measurer {
   std::size_t measure(const NextSource& next, const std::function<void(std::size_t, const Outcome&)>& done,
                       TimeLeft left = {}) override;
   /// Returns LocalOptions::compile_jobs; with overlap one more, which is timed.
-  int slots() const override { return options_.compile_jobs + (options_.overlap ? 1 : 0); }
+  int in_flight() const override { return options_.compile_jobs + (options_.overlap ? 1 : 0); }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, ContestTime time) override;
   std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) override;

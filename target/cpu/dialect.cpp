@@ -290,7 +290,8 @@ std::string entry_text(const ir::Kernel& kernel, const ir::Launch&, const EntryT
 
 std::string launch_text(const ir::Launch& launch, std::int64_t scratch_bytes) {
   const std::string steps = launch.steps() > 1 ? fmt::format("// steps: {}\n", launch.steps()) : "";
-  return fmt::format("// tasks: {}\n{}// scratch bytes of each: {}\n", launch.parts, steps, scratch_bytes);
+  return fmt::format("// tasks: {}\n{}// scratch bytes of each: {}\n", launch.work_items, steps,
+                     scratch_bytes);
 }
 
 }  // namespace

@@ -93,10 +93,11 @@ std::vector<std::int64_t> split_values(const Limits& limits, bool several) {
   return {0, 1};
 }
 
-ir::Block over_items(std::int64_t items, bool one_a_part, ir::VarId item, ir::VarId part, ir::Block body) {
+ir::Block over_items(std::int64_t items, bool one_a_work_item, ir::VarId item, ir::VarId work_item,
+                     ir::Block body) {
   if (items == 1) return body;
-  if (!one_a_part) return ir::block(ir::loop(item, items, ir::LoopKind::kSerial, body));
-  body.push_front(ir::Let{item, ir::var(part)});
+  if (!one_a_work_item) return ir::block(ir::loop(item, items, ir::LoopKind::kSerial, body));
+  body.push_front(ir::Let{item, ir::var(work_item)});
   return body;
 }
 
@@ -140,14 +141,14 @@ bool is_power_up_to(std::int64_t value, std::int64_t extent) {
   return value == 1 || value / 2 < extent;
 }
 
-ir::Expr first_tile(ir::Expr part, std::int64_t tiles, std::int64_t parts) {
-  if (tiles % parts == 0) return part * (tiles / parts);
-  return part * tiles / parts;
+ir::Expr first_tile(ir::Expr work_item, std::int64_t tiles, std::int64_t work_items) {
+  if (tiles % work_items == 0) return work_item * (tiles / work_items);
+  return work_item * tiles / work_items;
 }
 
-ir::Expr first_tile(ir::Expr part, const ir::Expr& tiles, std::int64_t parts) {
-  if (const auto count = as_constant(tiles)) return first_tile(std::move(part), *count, parts);
-  return part * tiles / parts;
+ir::Expr first_tile(ir::Expr work_item, const ir::Expr& tiles, std::int64_t work_items) {
+  if (const auto count = as_constant(tiles)) return first_tile(std::move(work_item), *count, work_items);
+  return work_item * tiles / work_items;
 }
 
 ir::Expr tiles_in_block(const ir::Expr& first, const ir::Expr& end, std::int64_t owned, bool even,

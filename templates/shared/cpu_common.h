@@ -67,7 +67,8 @@ void thread_knobs(Knobs<S>& k, const Limits& limits, bool several, std::string_v
 
 /// Returns `body` for each of `items` (images, matrices): for the item with the work item's number if each
 /// work item has one, else in a loop. Just the body if there is one item.
-ir::Block over_items(std::int64_t items, bool one_a_part, ir::VarId item, ir::VarId part, ir::Block body);
+ir::Block over_items(std::int64_t items, bool one_a_work_item, ir::VarId item, ir::VarId work_item,
+                     ir::Block body);
 
 /// Returns whether a masked access of a vector is free: on AVX-512. Elsewhere it is a branch or a loop.
 bool masks_are_free(const Limits& limits);
@@ -85,10 +86,10 @@ std::vector<std::int64_t> powers_up_to(std::int64_t extent);
 /// Returns whether powers_up_to() has the power of two `value`.
 bool is_power_up_to(std::int64_t value, std::int64_t extent);
 
-/// Return the first tile of work item `part` when `tiles` are split evenly over `parts`. The next one's first
-/// tile is its end.
-ir::Expr first_tile(ir::Expr part, std::int64_t tiles, std::int64_t parts);
-ir::Expr first_tile(ir::Expr part, const ir::Expr& tiles, std::int64_t parts);
+/// Return the first tile of work item `work_item` when `tiles` are split evenly over `work_items`. The next
+/// one's first tile is its end.
+ir::Expr first_tile(ir::Expr work_item, std::int64_t tiles, std::int64_t work_items);
+ir::Expr first_tile(ir::Expr work_item, const ir::Expr& tiles, std::int64_t work_items);
 
 /// Returns the tiles in block `block_index` of at most `block` tiles, when the work item has [first, end),
 /// `owned` tiles at most. A constant if the tiles are shared out evenly and the blocks divide them.

@@ -189,19 +189,20 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
   for (const Param& param : product.params)
     if (param.direction == Direction::kPrepacked)
       builder.param("unused", DType::kF32, product.buffer(param.buffer).elements, Direction::kWorkspace);
-  const VarId part = builder.var("task_index"), own = builder.var("own"), row = builder.var("row");
+  const VarId work_item = builder.var("task_index"), own = builder.var("own"), row = builder.var("row");
   const std::int64_t lanes = cpu::lane_counts(limits).back();
   const bool threaded = shape.rows * shape.width >= kLeastOfThreads;
-  const std::int64_t parts = threaded ? std::min<std::int64_t>(limits.cores, shape.rows) : 1;
+  const std::int64_t work_items = threaded ? std::min<std::int64_t>(limits.cores, shape.rows) : 1;
   Block body = epilogue.gated()        ? gated_row(builder, shape, epilogue, y, row, lanes)
                : epilogue.window() > 1 ? pooled_row(builder, workload, epilogue, y, row, lanes)
                                        : plain_row(builder, shape, epilogue, y, row, lanes);
-  body.push_front(Let{row, cpu::first_tile(var(part), shape.rows, parts) + var(own)});
-  const std::int64_t most = ceil_div(shape.rows, parts);
-  Expr rows = shape.rows % parts == 0 ? integer(most)
-                                      : cpu::first_tile(var(part) + 1, shape.rows, parts) -
-                                            cpu::first_tile(var(part), shape.rows, parts);
-  builder.kernel.body = block(loop(part, parts, LoopKind::kParallel, block(loop_to(own, rows, most, body))));
+  body.push_front(Let{row, cpu::first_tile(var(work_item), shape.rows, work_items) + var(own)});
+  const std::int64_t most = ceil_div(shape.rows, work_items);
+  Expr rows = shape.rows % work_items == 0 ? integer(most)
+                                           : cpu::first_tile(var(work_item) + 1, shape.rows, work_items) -
+                                                 cpu::first_tile(var(work_item), shape.rows, work_items);
+  builder.kernel.body =
+      block(loop(work_item, work_items, LoopKind::kParallel, block(loop_to(own, rows, most, body))));
   return std::move(builder.kernel);
 }
 

@@ -125,7 +125,7 @@ TEST_F(Api, SaysInASentenceWhatIsWrong) {
   EXPECT_EQ(error_of([&] { tune("gemm m=8 n=8 k=8 a=f8e4m3", device, log); }).first, Code::kWrongInput);
   EXPECT_NE(device.why_not_served("gemm m=8 n=8 k=8 a=f16 b=f16 c=f16"), "");
   EXPECT_EQ(device.why_not_served(kSmall), "");
-  EXPECT_EQ(error_of([&] { tune(Model{in("none.onnx")}, device, log); }).first, Code::kWrongInput);
+  EXPECT_EQ(error_of([&] { tune(NetworkFile{in("none.onnx")}, device, log); }).first, Code::kWrongInput);
   EXPECT_FALSE(std::filesystem::exists(log.path())) << "nothing was measured, and a log was made";
 }
 
@@ -133,7 +133,7 @@ TEST_F(Api, SaysInASentenceWhatIsWrong) {
 TEST_F(Api, SaysOfEachWrongMemberInASentenceWhatItIs) {
   Device device(one_thread());
   Log log(in("log.db"));
-  const Model model = {LEHR_MODEL, {{"batch", 1}}};
+  const NetworkFile model = {LEHR_MODEL, {{"batch", 1}}};
   const auto refused = [&](const char* member, const std::function<void()>& call) {
     const auto [code, sentence] = error_of(call);
     EXPECT_EQ(code, Code::kWrongInput) << member << ": " << sentence;
@@ -191,9 +191,9 @@ TEST_F(Api, SaysOfEachWrongMemberInASentenceWhatItIs) {
   refused("kernels", [&] { tune("gemm m=1..2 n=8 k=8", device, log, {.trials = 1, .kernels = -1}); });
   refused("deterministic_check",
           [&] { tune("gemm m=1..2 n=8 k=8", device, log, {.deterministic_check = true}); });
-  refused("file", [&] { tune(Model{}, device, log); });
-  refused("dims", [&] { tune(Model{LEHR_MODEL, {{"batch", 0}}, {}}, device, log); });
-  refused("inputs", [&] { tune(Model{LEHR_MODEL, {}, {{"x", {1, -3, 8, 8}}}}, device, log); });
+  refused("file", [&] { tune(NetworkFile{}, device, log); });
+  refused("dims", [&] { tune(NetworkFile{LEHR_MODEL, {{"batch", 0}}, {}}, device, log); });
+  refused("inputs", [&] { tune(NetworkFile{LEHR_MODEL, {}, {{"x", {1, -3, 8, 8}}}}, device, log); });
   refused("out", [&] { export_kernels({.log = in("log.db")}); });
   refused("the log has no name", [&] { export_kernels({.out = in("kernels")}); });
   refused("the log has no name", [&] {
@@ -208,7 +208,7 @@ TEST_F(Api, ThrowsNothingButItsErrorWhateverIsAsked) {
   Device device(one_thread());
   Log log(in("log.db")), folder("/"), nowhere(in("none/log.db"));
   std::ofstream(in("file")) << "text";
-  const Model model = {LEHR_MODEL, {{"batch", 1}}};
+  const NetworkFile model = {LEHR_MODEL, {{"batch", 1}}};
   const auto fails = [&](const char* what, const std::function<void()>& call) {
     EXPECT_NE(error_of(call).first, Code::kDone) << what;
   };
@@ -218,11 +218,11 @@ TEST_F(Api, ThrowsNothingButItsErrorWhateverIsAsked) {
   fails("the same asked of the device", [&] { device.why_not_served("\xff"); });
   fails("another log that is not there",
         [&] { tune(kSmall, device, log, {.trials = 1, .transfer = in("none.db"), .baselines = "none"}); });
-  fails("a model that is a folder", [&] { tune(Model{"/"}, device, log); });
-  fails("a model that is a text", [&] { tune(Model{in("file")}, device, log); });
-  fails("a dimension of no input", [&] { tune(Model{LEHR_MODEL, {{"none", 1}}}, device, log); });
-  fails("a shape of no input", [&] { tune(Model{LEHR_MODEL, {}, {{"none", {1}}}}, device, log); });
-  fails("a shape of other rank", [&] { tune(Model{LEHR_MODEL, {}, {{"input", {}}}}, device, log); });
+  fails("a model that is a folder", [&] { tune(NetworkFile{"/"}, device, log); });
+  fails("a model that is a text", [&] { tune(NetworkFile{in("file")}, device, log); });
+  fails("a dimension of no input", [&] { tune(NetworkFile{LEHR_MODEL, {{"none", 1}}}, device, log); });
+  fails("a shape of no input", [&] { tune(NetworkFile{LEHR_MODEL, {}, {{"none", {1}}}}, device, log); });
+  fails("a shape of other rank", [&] { tune(NetworkFile{LEHR_MODEL, {}, {{"input", {}}}}, device, log); });
   fails("a bundle that is a file", [&] { apply(model, {.bundle = in("file"), .out = in("faster")}); });
   fails("a feed that is a text",
         [&] { apply(model, {.bundle = in("file"), .out = in("faster"), .feed = in("file")}); });
@@ -277,12 +277,13 @@ TEST_F(Api, AnswersWithACodeWhereItWasStoppedBefore) {
   EXPECT_EQ(tune("gemm m=1..2 n=8 k=8", device, log, few_trials(2)).code, Code::kInterrupted);
   EXPECT_EQ(tune(std::vector<std::string>{kSmall, kSmall}, device, log, few_trials(2)).code,
             Code::kInterrupted);
-  EXPECT_EQ(tune(Model{LEHR_MODEL, {{"batch", 1}}}, device, log, few_trials(2)).code, Code::kInterrupted);
+  EXPECT_EQ(tune(NetworkFile{LEHR_MODEL, {{"batch", 1}}}, device, log, few_trials(2)).code,
+            Code::kInterrupted);
   OptimizeOptions options;
   options.log = log.path();
   options.out = in("faster");
   options.stop = &stop;
-  EXPECT_EQ(optimize(Model{LEHR_MODEL, {{"batch", 1}}}, options).code, Code::kInterrupted);
+  EXPECT_EQ(optimize(NetworkFile{LEHR_MODEL, {{"batch", 1}}}, options).code, Code::kInterrupted);
   EXPECT_FALSE(std::filesystem::exists(options.out));
 }
 

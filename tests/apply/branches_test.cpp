@@ -40,7 +40,7 @@ OnnxModel parsed(const std::string& bytes) {
 Network bound(const std::string& text, const ShapeBindings& bindings) {
   Network network = {onnx_model(text), {}, {}, {}};
   network.shapes = infer_shapes(network.model, bindings);
-  network.places = places_of(network.model, network.shapes);
+  network.matches = matches_of(network.model, network.shapes);
   return network;
 }
 
@@ -52,8 +52,8 @@ struct Both {
 };
 Both both_of(const std::string& text, const ShapeBindings& bindings) {
   Network network = bound(text, bindings);
-  const PlacedWorkload& placed = network.places.workloads.at(0);
-  const Replacement replacement = {&placed.places[0], placed.workload, 1, false, 1};
+  const MatchedWorkload& matched = network.matches.workloads.at(0);
+  const Replacement replacement = {&matched.matches[0], matched.workload, 1, false, 1};
   RewrittenModel rewritten = rewrite(network.model, network.shapes, {&replacement, 1});
   BranchedModel model =
       in_form(network.model, rewritten, {{}, size_checks(network.model, network.shapes), "file"});

@@ -24,19 +24,19 @@ MATCHER_P4(Takes, node, op, before, after, "") {
 /// Returns the layers of a network all of whose matches are kernels: before in 200 us, after in 100 us.
 std::vector<Layer> layers(const Network& network, const Times& before, const Times& after) {
   std::vector<Replacement> all;
-  for (const PlacedWorkload& placed : network.places.workloads)
-    for (const NetworkPlace& place : placed.places) all.push_back({&place, placed.workload, 1});
+  for (const MatchedWorkload& matched : network.matches.workloads)
+    for (const Match& match : matched.matches) all.push_back({&match, matched.workload, 1});
   const std::string bytes = rewrite(network.model, network.shapes, all).bytes;
   EngineVerdict verdict;
   verdict.original_us = 200;
   verdict.rewritten_us = 100;
   verdict.original_nodes = before;
   verdict.rewritten_nodes = after;
-  return layers_of(network, network.places, all,
+  return layers_of(network, network.matches, all,
                    parse_onnx(std::make_shared<const std::string>(bytes), "rewritten"), verdict);
 }
 
-TEST(Layers, ArePlacesAndNodesAndWhatTheEngineAdds) {
+TEST(Layers, AreMatchesAndNodesAndWhatTheEngineAdds) {
   Network network = network_of(R"(
     input x f32 1x8x16x16
     constant w f32 8x8x3x3

@@ -18,8 +18,8 @@ constexpr const char* kGraph = R"(
 
 TEST(MatchOutputs, AreThoseOfTheKernels) {
   const Network network = network_of(kGraph);
-  const PlacedWorkload& placed = network.places.workloads.at(0);
-  const Replacement replacement = {&placed.places[0], placed.workload, 1, false, 1};
+  const MatchedWorkload& matched = network.matches.workloads.at(0);
+  const Replacement replacement = {&matched.matches[0], matched.workload, 1, false, 1};
   const std::string bytes = rewrite(network.model, network.shapes, {&replacement, 1}).bytes;
   const std::vector<MatchOutput> outputs = match_outputs(bytes);
   ASSERT_EQ(outputs.size(), 1u);
@@ -28,7 +28,7 @@ TEST(MatchOutputs, AreThoseOfTheKernels) {
   EXPECT_TRUE(match_outputs(*network.model.bytes).empty());
 }
 
-TEST(MatchOutputs, TakeThePlaceOfTheNetworksOwn) {
+TEST(MatchOutputs, TakeTheMatchOfTheNetworksOwn) {
   const MatchOutput values[] = {{"c", "c"},
                                 {.name = "x", .made = "x", .narrow = true, .order = {0, 3, 1, 2}}};
   const OnnxModel twin =
@@ -53,8 +53,8 @@ TEST(MatchOutputs, OfRowExpressionsStandBesideTheOriginals) {
     output a
     output y
   )");
-  const PlacedWorkload& placed = network.places.workloads.at(0);
-  const Replacement replacement = {&placed.places[0], placed.workload, 1, false, 1};
+  const MatchedWorkload& matched = network.matches.workloads.at(0);
+  const Replacement replacement = {&matched.matches[0], matched.workload, 1, false, 1};
   const MatchTrial trial = beside_trial(network, {&replacement, 1}, {});
   std::string pairs;
   for (const MatchOutput& each : trial.outputs)

@@ -19,7 +19,7 @@ using ::testing::Pair;
 
 std::map<std::string, std::size_t> uncounted(const std::string& graph) {
   const Network network = network_of(graph);
-  return uncounted_nodes(network, network.places);
+  return uncounted_nodes(network, network.matches);
 }
 
 TEST(NotCovered, AreSharesOfTheOriginalsTime) {
@@ -46,7 +46,7 @@ TEST(NotCovered, IsUnknownWithoutTimesAndNoMoreThanAll) {
   EXPECT_EQ(slower->not_covered[0].share, 1);
 }
 
-TEST(NotCounted, AreNodesOfNoPlaceAndPlacesOfUnknownSize) {
+TEST(NotCounted, AreNodesOfNoMatchAndMatchesOfUnknownSize) {
   EXPECT_THAT(uncounted(R"(
     input x f32 8x16
     input u f32 ?x?
@@ -83,7 +83,7 @@ TEST(NotCounted, AreNoNodesThatComputeNothingOfAnInput) {
 
 Applied applied_half() {
   Applied applied;
-  applied.places = 2;
+  applied.matches = 2;
   applied.with_kernels = 2;
   applied.replaced = 2;
   applied.share_of_flops = 1;

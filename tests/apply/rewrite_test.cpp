@@ -22,8 +22,8 @@ struct Folders : ModelFolders {
       const RewrittenModel rewritten = rewrite(it, infer_shapes(it, {}), {});
       EXPECT_EQ(rewritten.external, external_files(it));
       std::string text;
-      for (const auto& [place, file] : rewritten.external)
-        text += place + "=" + file.filename().string() + " ";
+      for (const auto& [match, file] : rewritten.external)
+        text += match + "=" + file.filename().string() + " ";
       return text;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUser);
@@ -89,10 +89,10 @@ TEST(Rewrite, KeepsWhatItDoesNotReplaceAndIsNotDoneTwice) {
     output z
   )");
   const GraphShapes shapes = infer_shapes(model, {});
-  const NetworkPlaces places = places_of(model, shapes);
-  ASSERT_EQ(places.workloads.size(), 1u);
+  const Matches matches = matches_of(model, shapes);
+  ASSERT_EQ(matches.workloads.size(), 1u);
   EXPECT_EQ(rewrite(model, shapes, {}).bytes, *model.bytes);
-  const Replacement all[] = {{&places.workloads[0].places[0], places.workloads[0].workload, 2}};
+  const Replacement all[] = {{&matches.workloads[0].matches[0], matches.workloads[0].workload, 2}};
   const RewrittenModel rewritten = rewrite(model, shapes, all);
   EXPECT_EQ(rewritten.replaced, 1u);
   EXPECT_TRUE(rewritten.kept.empty());
@@ -123,8 +123,8 @@ TEST(Rewrite, LeavesNoNodeAndNoConstantThatNothingReads) {
     unread = Identity(x)
     output b f32 1x4x8x8
   )");
-  const PlacedWorkload& placed = network.places.workloads.at(0);
-  const Replacement replacement = {&placed.places[0], placed.workload, 1, false, 1};
+  const MatchedWorkload& matched = network.matches.workloads.at(0);
+  const Replacement replacement = {&matched.matches[0], matched.workload, 1, false, 1};
   const RewrittenModel rewritten = rewrite(network.model, network.shapes, {&replacement, 1});
   ASSERT_EQ(rewritten.replaced, 1u);
   const OnnxModel model = parse_onnx(std::make_shared<const std::string>(rewritten.bytes), "it");
@@ -138,10 +138,10 @@ TEST(Rewrite, LeavesNoNodeAndNoConstantThatNothingReads) {
 /// Returns the network's only match as a node in an ONNX file; `kept` is the sentence that says why it is
 /// kept.
 OnnxModel rewritten(const Network& network, std::string& kept, const NodeForm& form = {}) {
-  const PlacedWorkload& placed = network.places.workloads.at(0);
-  const Replacement replacement = {&placed.places[0], placed.workload, 3, false, 1};
+  const MatchedWorkload& matched = network.matches.workloads.at(0);
+  const Replacement replacement = {&matched.matches[0], matched.workload, 3, false, 1};
   const RewrittenModel rewritten = rewrite(network.model, network.shapes, {&replacement, 1}, form);
-  for (const KeptPlace& each : rewritten.kept) kept += each.reason;
+  for (const KeptMatch& each : rewritten.kept) kept += each.reason;
   return parse_onnx(std::make_shared<const std::string>(rewritten.bytes), "it");
 }
 
@@ -163,7 +163,7 @@ TEST(Rewrite, ANodeSaysWhatItIsToThePlugIn) {
   EXPECT_THAT(node.inputs, ::testing::ElementsAre("x", "w", "r"));
   EXPECT_EQ(node.whole("version", 0), 4);
   EXPECT_EQ(node.text("library", ""), "own");
-  EXPECT_EQ(node.text("workload", ""), to_text(network.places.workloads[0].workload));
+  EXPECT_EQ(node.text("workload", ""), to_text(network.matches.workloads[0].workload));
   EXPECT_EQ(node.whole("threads", 0), 3);
   EXPECT_THAT(node.wholes("shapes"), ::testing::ElementsAre(3, 2, 3, 16, 2, 16, 8, 3, 2, 3, 8));
   EXPECT_THAT(node.wholes("output_shapes"), ::testing::ElementsAre(3, 2, 3, 8));
@@ -184,8 +184,8 @@ TEST(Rewrite, ARowExpressionMakesSeveralValuesBeforeTheyAreRead) {
     output y
   )");
   std::vector<Replacement> all;
-  for (const PlacedWorkload& placed : network.places.workloads)
-    for (const NetworkPlace& place : placed.places) all.push_back({&place, placed.workload, 1});
+  for (const MatchedWorkload& matched : network.matches.workloads)
+    for (const Match& match : matched.matches) all.push_back({&match, matched.workload, 1});
   const std::string bytes = rewrite(network.model, network.shapes, all).bytes;
   const OnnxModel model = parse_onnx(std::make_shared<const std::string>(bytes), "it");
   ASSERT_EQ(model.nodes.size(), 3u);
@@ -201,10 +201,10 @@ TEST(Rewrite, ARowExpressionMakesSeveralValuesBeforeTheyAreRead) {
 
 TEST(Rewrite, ANodeMakesValuesOfOneType) {
   Network network = network_of("input x f32 64x32\nn = Neg(x)\ny = Cast(n) to=16\noutput n\noutput y\n");
-  ASSERT_EQ(network.places.workloads.size(), 1u);
-  leave_out_unwritten(network, network.places);
-  EXPECT_THAT(network.places.workloads, ::testing::IsEmpty());
-  EXPECT_EQ(network.places.gaps.at(0).reason, "it makes f32 and bf16, and a node makes one type");
+  ASSERT_EQ(network.matches.workloads.size(), 1u);
+  leave_out_unwritten(network, network.matches);
+  EXPECT_THAT(network.matches.workloads, ::testing::IsEmpty());
+  EXPECT_EQ(network.matches.gaps.at(0).reason, "it makes f32 and bf16, and a node makes one type");
 }
 
 TEST(Rewrite, WhatVariesAlongARangeIsAnyThere) {
@@ -213,7 +213,7 @@ TEST(Rewrite, WhatVariesAlongARangeIsAnyThere) {
     const OnnxModel model = onnx_model(text);
     Network network = {onnx_model(text), infer_shapes(model, {{{"B", 2}, {"T", 3}}, {}}), {}, {}};
     network.shapes = infer_shapes(network.model, {{{"B", 2}, {"T", 3}}, {}});
-    network.places = places_of(network.model, network.shapes);
+    network.matches = matches_of(network.model, network.shapes);
     const GraphShapes highest = infer_shapes(network.model, {{{"B", other}, {"T", 3}}, {}});
     std::string said;
     const OnnxModel written = rewritten(network, said, {.other_end = &highest});

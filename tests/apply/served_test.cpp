@@ -28,11 +28,11 @@ TEST(Served, WorkloadsHaveTheirShareAndFamiliesOrAReason) {
     output z
     output c
   )");
-  const std::vector<ServedWorkload> served = served_by(network.places, cpu_limits(32, 1));
+  const std::vector<ServedWorkload> served = served_by(network.matches, cpu_limits(32, 1));
   ASSERT_EQ(served.size(), 2u);
   for (const ServedWorkload& each : served) {
     EXPECT_EQ(each.share, 0.5);
-    if (to_text(each.placed->workload).find("f64") == std::string::npos) {
+    if (to_text(each.matched->workload).find("f64") == std::string::npos) {
       EXPECT_THAT(each.families, Contains("gemm_cpu"));
       EXPECT_EQ(each.unserved, "");
     } else {
@@ -43,7 +43,7 @@ TEST(Served, WorkloadsHaveTheirShareAndFamiliesOrAReason) {
 }
 
 // `model` and `tune` count what `apply` can write. f64 has no node: its kernels are called by programs.
-TEST(Served, APlaceThatCannotBeWrittenIsAGapAndNoWork) {
+TEST(Served, AMatchThatCannotBeWrittenIsAGapAndNoWork) {
   const Network network = network_of(R"(
     input x f32 1x3x8x8
     constant w f32 4x3x3x3
@@ -59,15 +59,15 @@ TEST(Served, APlaceThatCannotBeWrittenIsAGapAndNoWork) {
     output y
     output z
   )");
-  ASSERT_EQ(network.places.workloads.size(), 3u);
-  const NetworkPlaces places = served_places(network, cpu_limits(32, 1));
+  ASSERT_EQ(network.matches.workloads.size(), 3u);
+  const Matches matches = served_matches(network, cpu_limits(32, 1));
   std::vector<std::string_view> outputs;
-  for (const PlacedWorkload& placed : places.workloads) outputs.push_back(placed.places.at(0).output);
+  for (const MatchedWorkload& matched : matches.workloads) outputs.push_back(matched.matches.at(0).output);
   EXPECT_THAT(outputs, UnorderedElementsAre("y", "z"));
-  ASSERT_EQ(places.gaps.size(), 1u);
-  EXPECT_EQ(places.gaps[0].reason, "what makes 'e' rounds by a summand that is taken back");
-  EXPECT_EQ(places.gaps[0].node, 0u);
-  EXPECT_EQ(places.gaps[0].flops, flops_of(network.places.workloads[1]));
+  ASSERT_EQ(matches.gaps.size(), 1u);
+  EXPECT_EQ(matches.gaps[0].reason, "what makes 'e' rounds by a summand that is taken back");
+  EXPECT_EQ(matches.gaps[0].node, 0u);
+  EXPECT_EQ(matches.gaps[0].flops, flops_of(network.matches.workloads[1]));
 }
 
 }  // namespace

@@ -274,7 +274,7 @@ std::vector<std::string> check_operator_names(const std::vector<SourceFile>& fil
   static const std::regex kRooms(
       "workload/.*|templates/(gemm|conv2d|rowwise)/.*|measure/vendor/.*|templates/shared/"
       "(product|conv|image)_view.cpp|"
-      "templates/reference/plain_product.cpp|network/(places|quantized).cpp");
+      "templates/reference/plain_product.cpp|network/(matches|quantized).cpp");
   return found_outside(files, kRooms, kAsks,
                        "asks which operator a workload is of: its table answers (workload/operator.h)");
 }

@@ -117,7 +117,7 @@ TEST(Emit, DescribesTheParameters) {
   EXPECT_EQ(source.params[0].direction, Direction::kIn);
   EXPECT_EQ(source.params[1].direction, Direction::kOut);
   EXPECT_EQ(source.params[1].elements, 64);
-  EXPECT_EQ(source.launch.parts, 1);
+  EXPECT_EQ(source.launch.work_items, 1);
   EXPECT_EQ(source.scratch_bytes, 0);
 }
 
@@ -234,7 +234,7 @@ TEST(EmitCpp, GivesWhatIsPrepackedAFunctionOfItsOwn) {
   EXPECT_THAT(source.text, HasSubstr("  const float* __restrict u = (const float*)params[2];"));
   EXPECT_EQ(source.entry, "scaled");
   EXPECT_EQ(prepack_entry(source.entry), "scaled_prepack");
-  EXPECT_EQ(source.launch.prepack_parts, 4);
+  EXPECT_EQ(source.launch.prepack_work_items, 4);
   EXPECT_EQ(prepacked_bytes(source), std::vector<std::int64_t>{16});
 }
 

@@ -35,9 +35,9 @@ Source complete() {
   source.launch = {.grid = {2, 3, 4},
                    .block = {32, 5, 6},
                    .shared_bytes = 1024,
-                   .parts = 7,
+                   .work_items = 7,
                    .further_steps = 9,
-                   .prepack_parts = 8,
+                   .prepack_work_items = 8,
                    .cluster = 2,
                    .programmatic = true};
   source.scratch_bytes = 64;
@@ -130,7 +130,7 @@ TEST(SourceHash, IsFixedForEver) {
   source.text = "a\nb";
   source.entry = "k";
   source.params = {{"x", DType::kF32, 5, ir::Direction::kIn}, {"y", DType::kBF16, 6, ir::Direction::kOut}};
-  source.launch.parts = 3;
+  source.launch.work_items = 3;
   const std::string text =
       "target=3:cpu\ntext=3:a\nb\nentry=1:k\n"
       "params=2 {\nname=1:x\ntype=3:f32\nelements=5\ndirection=2:in\n} "

@@ -32,24 +32,24 @@ const std::vector<float> kKnown = {0, 0.1F, 0.2F, 0.3F, 0.5F, 0.6F, 0.7F, 0.8F, 
 
 GaussianProcess fitted() {
   Rng rng(1);
-  GaussianProcess process(2);
-  process.fit(rows_of(kKnown, rng), hills(kKnown), true);
-  return process;
+  GaussianProcess gaussian(2);
+  gaussian.fit(rows_of(kKnown, rng), hills(kKnown), true);
+  return gaussian;
 }
 
 TEST(GaussianProcess, KnowsNothingBeforeItsFirstRow) {
-  GaussianProcess process(2);
-  process.fit(FeatureMatrix(2), {}, true);
-  EXPECT_EQ(process.rows(), 0U);
-  Beliefs beliefs(process);
+  GaussianProcess gaussian(2);
+  gaussian.fit(FeatureMatrix(2), {}, true);
+  EXPECT_EQ(gaussian.rows(), 0U);
+  Beliefs beliefs(gaussian);
   beliefs.add(std::vector<float>{0.3F, 0.5F});
   EXPECT_EQ(beliefs.mean(0), 0);
   EXPECT_NEAR(beliefs.deviation(0), 1, 1e-9);
 }
 
 TEST(GaussianProcess, ExpectsWhatItLearntAndIsLessSureFarAway) {
-  const GaussianProcess process = fitted();
-  Beliefs beliefs(process);
+  const GaussianProcess gaussian = fitted();
+  Beliefs beliefs(gaussian);
   for (const float x : {0.2F, 0.4F, 0.65F}) {
     const std::size_t at = beliefs.add(std::vector<float>{x, 0.5F});
     EXPECT_NEAR(beliefs.mean(at), hill(x), 0.15) << x;
@@ -62,8 +62,8 @@ TEST(GaussianProcess, ExpectsWhatItLearntAndIsLessSureFarAway) {
 
 TEST(GaussianProcess, FindsOutWhichColumnDoesNothing) {
   // A point that differs in the second column alone is known; a point half as far in the first is not.
-  const GaussianProcess process = fitted();
-  Beliefs beliefs(process);
+  const GaussianProcess gaussian = fitted();
+  Beliefs beliefs(gaussian);
   Rng rng(1);
   const FeatureMatrix rows = rows_of(kKnown, rng);
   const float other = rows.row(9)[1] < 0.5F ? 1.0F : 0.0F;
@@ -80,9 +80,9 @@ TEST(GaussianProcess, LearnsFromTheBestHalfAndSomeOfTheRest) {
     rows.append(std::vector<float>{static_cast<float>(i) / static_cast<float>(many)});
     values.push_back(-static_cast<double>(i) / static_cast<double>(many));
   }
-  GaussianProcess process(1);
-  process.fit(rows, values, false);
-  EXPECT_EQ(process.rows(), GaussianProcess::kMostRows);
+  GaussianProcess gaussian(1);
+  gaussian.fit(rows, values, false);
+  EXPECT_EQ(gaussian.rows(), GaussianProcess::kMostRows);
 }
 
 TEST(Beliefs, AreThoseOfAProcessThatWasToldTheSameFromTheStart) {

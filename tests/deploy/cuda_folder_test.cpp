@@ -163,7 +163,7 @@ TEST_F(CudaFolder, LaunchesWhatWasMeasured) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const kernels_function* const function = library.find(context, to_text(all[i].workload).c_str());
     ASSERT_NE(function, nullptr) << library.message(context);
-    kernels_row row = {};
+    kernels_variant row = {};
     ASSERT_EQ(library.describe(context, function, 0, &row), KERNELS_OK);
     const bool at_home = all[i].winner.record.arch == "sm_90a";
     EXPECT_EQ(row.other_device, at_home ? 0u : 1u);

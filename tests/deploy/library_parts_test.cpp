@@ -103,7 +103,7 @@ TEST(LibraryNames, OfKernelsHaveAHashOfAllThatTheyAreMadeOf) {
   EXPECT_EQ(deployed_name(kernel.source, "g++ 12"), name);
   EXPECT_NE(deployed_name(kernel.source, "g++ 13"), name);
   Source other = kernel.source;
-  other.launch.parts += 1;
+  other.launch.work_items += 1;
   EXPECT_NE(deployed_name(other, "g++ 12"), name);
 }
 

@@ -205,7 +205,7 @@ TEST(Library, ServesEveryNumberOfRowsOfASetWithOnePackedOperand) {
   std::vector<Aligned> packed;
   const Context one(1), three(3);
   const auto kernel_at = [&](std::uint64_t rows) {
-    kernels_row row = {};
+    kernels_variant row = {};
     const kernels_function* const function = library().find(one, to_text(range).c_str());
     EXPECT_EQ(function->least_rows, 1u);
     EXPECT_EQ(function->most_rows, 48u);
@@ -227,7 +227,7 @@ TEST(Library, ChoosesTheKernelForTheThreadsAtHand) {
   const std::string text = kFixed[10];
   const auto threads_for = [&](std::uint32_t threads) {
     const Context context(threads);
-    kernels_row row = {};
+    kernels_variant row = {};
     EXPECT_EQ(library().describe(context, library().find(context, text.c_str()), 0, &row), KERNELS_OK);
     EXPECT_DOUBLE_EQ(row.time_us, 10);
     return row.threads;
@@ -288,7 +288,7 @@ TEST(Library, SaysWhatIsWrongWithACall) {
       "export` make one that does");
   EXPECT_THAT(said("gemm m=..17 n=21 k=40 b=f32:column", good, ~std::uint64_t{0}),
               HasSubstr("takes 1 to 17 rows, not 18446744073709551615"));
-  kernels_row row = {};
+  kernels_variant row = {};
   EXPECT_EQ(library().describe(context, library().find(context, kFixed[0].c_str()), 5, &row),
             KERNELS_BAD_ARGUMENT);
   EXPECT_EQ(library().call(context, nullptr, good.data(), 0), KERNELS_BAD_ARGUMENT);
@@ -497,7 +497,7 @@ TEST(Library, ServesMachinesOfEachLevel) {
   const auto time_with = [&](kernels_context* context) {
     std::vector<Aligned> packed;
     computed(levels, context, parse_workload(kFixed[0]), packed, false);
-    kernels_row row = {};
+    kernels_variant row = {};
     EXPECT_EQ(levels.describe(context, levels.find(context, kFixed[0].c_str()), 0, &row), KERNELS_OK);
     levels.destroy(context);
     return row.time_us;
@@ -508,7 +508,7 @@ TEST(Library, ServesMachinesOfEachLevel) {
     mixed[1].winner.device->limits.cores = 1;
     const LoadedLibrary library(mixed);
     kernels_context* const context = library.create(2);
-    kernels_row row = {};
+    kernels_variant row = {};
     EXPECT_EQ(library.describe(context, library.at(0), 0, &row), KERNELS_OK);
     EXPECT_EQ(row.threads, 1u);
     library.destroy(context);
@@ -542,7 +542,7 @@ TEST(Library, NeedsTheFeaturesThatAKernelWasCompiledWith) {
     EXPECT_THAT(said, HasSubstr("needs avx512"));
     return;
   }
-  kernels_row row = {};
+  kernels_variant row = {};
   EXPECT_EQ(levels.describe(context, levels.find(context, kFixed[0].c_str()), 0, &row), KERNELS_OK);
   EXPECT_DOUBLE_EQ(row.time_us, 20);
   levels.destroy(context);

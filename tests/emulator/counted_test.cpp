@@ -88,20 +88,20 @@ void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Res
 
 /// Blocks that split k get as many tiles of it each; the analysis counts all parts as long as the longest.
 bool splits_evenly(const Sample& sample) {
-  const std::int64_t parts = sample.config.find("split_k").value_or(1);
-  if (parts == 1) return true;
+  const std::int64_t work_items = sample.config.find("split_k").value_or(1);
+  if (work_items == 1) return true;
   if (sample.config.find("k_atoms"))  // gemm_wgmma counts k in rows of the swizzle
     return gemm_wgmma_split_k(
                gemm_wgmma_problem(sample.workload),
                testing::schedule_of<gemm_wgmma_knobs>(sample.config, sample.workload, sample.limits))
                    .tiles %
-               parts ==
+               work_items ==
            0;
   const std::int64_t bk = sample.config.at("bk");
   const lehr::testing::Facts facts = lehr::testing::facts_of(sample.workload);
   // Minimal filtering sums up over channels alone.
   const std::int64_t depth = is_minimal(sample) ? facts.depth / 9 : facts.depth;
-  return (depth + bk - 1) / bk % parts == 0;
+  return (depth + bk - 1) / bk % work_items == 0;
 }
 
 class CountedFamily : public ::testing::TestWithParam<const Template*> {

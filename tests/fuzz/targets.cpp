@@ -18,7 +18,7 @@
 #include "database/record_codec.h"
 #include "database/salvage.h"
 #include "measure/host/cpu_device.h"
-#include "network/places.h"
+#include "network/matches.h"
 #include "problems/list.h"
 #include "replay/read_table.h"
 #include "space/config.h"

@@ -38,7 +38,7 @@ TEST(Analyze, CountsTheCpuGemmAsOnPaper) {
   EXPECT_EQ(analysis.register_bytes, 4 * 6 * 16);
   EXPECT_EQ(analysis.scratch_bytes, 4 * 20 * 16);
   EXPECT_EQ(analysis.shared_bytes, 0);
-  EXPECT_EQ(analysis.launch.parts, 2);
+  EXPECT_EQ(analysis.launch.work_items, 2);
   EXPECT_EQ(analysis.pipeline_depth, 0);
 }
 

@@ -60,7 +60,7 @@ TEST(KernelBuilder, ListsParametersInTheOrderOfTheirCalls) {
 
 TEST(Launch, ReadsTasksOffTheParallelLoop) {
   const Launch launch = launch_of(testing::cpu_gemm());
-  EXPECT_EQ(launch.parts, 2);
+  EXPECT_EQ(launch.work_items, 2);
   EXPECT_EQ(launch.shared_bytes, 0);
 }
 

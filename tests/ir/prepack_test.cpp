@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 struct Doubled {
   KernelBuilder b;
   BufferId x, f, y, u;
-  VarId part, task;
+  VarId work_item, task;
 
   Doubled() {
     b.kernel.name = "doubled";
@@ -25,10 +25,11 @@ struct Doubled {
     f = b.param("f", DType::kF32, 8, Direction::kIn);
     y = b.param("y", DType::kF32, 8, Direction::kOut);
     u = b.param("u", DType::kF32, 8, Direction::kPrepacked);
-    part = b.var("part");
+    work_item = b.var("part");
     task = b.var("task_index");
-    b.kernel.prepack = block(
-        loop(part, 8, LoopKind::kParallel, block(set(u, load(f, var(part)) + load(f, var(part)), part))));
+    b.kernel.prepack =
+        block(loop(work_item, 8, LoopKind::kParallel,
+                   block(set(u, load(f, var(work_item)) + load(f, var(work_item)), work_item))));
     b.kernel.body = block(
         loop(task, 4, LoopKind::kParallel, block(set(y, load(x, var(task)) * load(u, var(task)), task))));
   }
@@ -41,8 +42,8 @@ struct Doubled {
 TEST(Prepack, IsAcceptedAndHasTasksOfItsOwn) {
   const Doubled d;
   EXPECT_EQ(d.complaint(), "");
-  EXPECT_EQ(launch_of(d.b.kernel).parts, 4);
-  EXPECT_EQ(launch_of(d.b.kernel).prepack_parts, 8);
+  EXPECT_EQ(launch_of(d.b.kernel).work_items, 4);
+  EXPECT_EQ(launch_of(d.b.kernel).prepack_work_items, 8);
 }
 
 TEST(Prepack, IsNoPartOfWhatIsTimed) {

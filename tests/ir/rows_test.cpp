@@ -17,14 +17,14 @@ Kernel copy_of_rows(std::int64_t most, std::int64_t usual) {
   builder.kernel.target = Target::kCpu;
   const BufferId a = builder.param("a", DType::kF32, most, Direction::kIn);
   const BufferId c = builder.param("c", DType::kF32, most, Direction::kOut);
-  const VarId part = builder.var("part"), tile = builder.var("tile"), i = builder.var("i"),
+  const VarId work_item = builder.var("part"), tile = builder.var("tile"), i = builder.var("i"),
               rows = builder.var("rows");
   builder.kernel.rows = Rows{rows, most, usual};
   const Expr row = min(var(tile) * 2 + var(i), var(rows) - 1);
   const Stmt copy = Store{c, row, load(a, row), 1, std::nullopt};
   const Stmt tiles = loop_to(tile, (var(rows) + 1) / 2, (usual + 1) / 2,
                              block(loop(i, 2, LoopKind::kUnrolled, block(copy))));
-  builder.kernel.body = block(loop(part, 1, LoopKind::kParallel, block(tiles)));
+  builder.kernel.body = block(loop(work_item, 1, LoopKind::kParallel, block(tiles)));
   return std::move(builder.kernel);
 }
 

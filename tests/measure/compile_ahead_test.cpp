@@ -122,12 +122,12 @@ TEST_F(CompilingAhead, HowOftenItAsksBeforeAnOutcomeFollowsFromItsOptions) {
       options.compile_jobs = jobs;
       options.overlap = overlap;
       LocalMeasurer measurer(*compiler_, options);
-      const auto slots = static_cast<std::size_t>(measurer.slots());
-      EXPECT_EQ(slots, static_cast<std::size_t>(jobs + (overlap ? 1 : 0)));
+      const auto in_flight = static_cast<std::size_t>(measurer.in_flight());
+      EXPECT_EQ(in_flight, static_cast<std::size_t>(jobs + (overlap ? 1 : 0)));
       measurer.prepare(square_problem());
       std::vector<std::size_t> expected;
       for (std::size_t i = 0; i < kCount; ++i) {
-        const std::size_t wanted = overlap ? i + slots : (i / slots + 1) * slots;
+        const std::size_t wanted = overlap ? i + in_flight : (i / in_flight + 1) * in_flight;
         expected.push_back(std::min(wanted, kCount + 1));
       }
       EXPECT_EQ(asked_before_done(measurer, kCount), expected);

@@ -48,7 +48,7 @@ inline Problem square_problem() {
 inline Source source(const std::string& body, long tasks = 1, std::int64_t scratch_bytes = 0) {
   Source result;
   result.entry = "kernel";
-  result.launch.parts = tasks;
+  result.launch.work_items = tasks;
   result.scratch_bytes = scratch_bytes;
   result.text = fmt::format(R"(
 extern "C" void abort(); extern "C" void exit(int); extern "C" void* malloc(unsigned long);

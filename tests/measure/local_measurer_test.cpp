@@ -235,7 +235,7 @@ Source prepacked_source(std::string_view also = "") {
       "    ((float*)params[3])[task * N + i] = ((const float*)params[1])[task * N + i];\n  {}\n}}\n",
       also);
   result.params.push_back({"u", DType::kF32, kSize * kSize, ir::Direction::kPrepacked});
-  result.launch.prepack_parts = kSize;
+  result.launch.prepack_work_items = kSize;
   return result;
 }
 
@@ -255,7 +255,7 @@ TEST_F(Measuring, ReportsFailuresOfPrepacking) {
   LocalMeasurer measurer = make();
   measurer.prepare(square_problem());
   Source absent = right_source();
-  absent.launch.prepack_parts = 1;
+  absent.launch.prepack_work_items = 1;
   expect_failure_then_recovery(measurer, absent, FailureKind::kLaunch,
                                "has no function named kernel_prepack");
   expect_failure_then_recovery(measurer, prepacked_source("((float*)params[3])[N * N] = 1;"),

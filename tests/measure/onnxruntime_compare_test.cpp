@@ -245,7 +245,7 @@ TEST(CompareOutputs, NamesWhatSaysNothing) {
 }
 
 // Huge inputs overflow here and there, depending on the last bit.
-TEST(CompareOutputs, ExcusesPlacesOfInfinitiesWhereOthersAreFinite) {
+TEST(CompareOutputs, ExcusesMatchesOfInfinitiesWhereOthersAreFinite) {
   const std::vector<Data> outputs = {floats({1, INFINITY}), floats({1, 2})};
   EXPECT_EQ(wrong(outputs, floats({1, 3e38F})), "");
   EXPECT_NE(wrong(outputs, floats({2, INFINITY})), "");

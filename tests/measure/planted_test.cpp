@@ -113,7 +113,7 @@ TEST_F(Planted, APrepackedInputIsPackedAgainForOtherInputs) {
   packed.text +=
       "extern \"C\" void kernel_prepack(void* const* params, void*, long) {"
       "  for (long i = 0; i < N * N; ++i) ((float*)params[3])[i] = ((const float*)params[1])[i]; }";
-  packed.launch.prepack_parts = 1;
+  packed.launch.prepack_work_items = 1;
   packed.params = {
       {.name = "p", .type = DType::kF32, .elements = kSize * kSize, .direction = ir::Direction::kPrepacked}};
   EXPECT_EQ(found_out(measurer, packed), "");

@@ -285,9 +285,9 @@ TEST(Messages, SurviveTheJourney) {
   trial.candidate.launch.grid = {4, 5, 6};
   trial.candidate.launch.cluster = 2;
   trial.candidate.launch.programmatic = true;
-  trial.candidate.launch.parts = 7;
+  trial.candidate.launch.work_items = 7;
   trial.candidate.launch.further_steps = 2;
-  trial.candidate.launch.prepack_parts = 3;
+  trial.candidate.launch.prepack_work_items = 3;
   trial.candidate.workspace_bytes = {1 << 20, 12};
   trial.candidate.prepacked_bytes = {4096};
   ir::TensorMap map;

@@ -91,10 +91,10 @@ TEST(Constants, OfAModelThatIsALinkMayBeLinksIntoItsRealFolder) {
   fs::create_symlink(named / "m.data", root / "m.data");
   EXPECT_EQ(file(root / "twice.onnx"), fs::canonical(blobs / "bb"));
   // Links that an archive can bring with it lead nowhere else.
-  for (const fs::path& place : {root / "outside", fs::path("/etc/passwd"), fs::path("../../../outside")}) {
+  for (const fs::path& match : {root / "outside", fs::path("/etc/passwd"), fs::path("../../../outside")}) {
     fs::remove(named / "m.data");
-    fs::create_symlink(place, named / "m.data");
-    EXPECT_THAT(file(named / "m.onnx"), HasSubstr("a link that leads elsewhere")) << place;
+    fs::create_symlink(match, named / "m.data");
+    EXPECT_THAT(file(named / "m.onnx"), HasSubstr("a link that leads elsewhere")) << match;
   }
   fs::remove(named / "m.data");
   fs::create_symlink("../../../blobs/bb", named / "m.data");

@@ -85,19 +85,19 @@ std::string tensor(const Texts& words, std::size_t at) {
 std::string sparse_tensor(const Texts& words) {
   const std::string count = std::to_string(words.size() - 5);
   Texts listed = {words[1], words[2], count, "="};
-  std::vector<std::int64_t> places, dims;
+  std::vector<std::int64_t> matches, dims;
   bool is_linear = true;
   for (std::size_t i = 5; i < words.size(); ++i) {
     const std::size_t colon = words[i].find(':');
     listed.push_back(words[i].substr(colon + 1));
     for (const std::string_view each : split(words[i].substr(0, colon), ','))
-      places.push_back(*parse_int(each));
+      matches.push_back(*parse_int(each));
     is_linear = is_linear && words[i].find(',') == std::string_view::npos;
   }
   for (const std::string_view dim : split(words[3], 'x')) dims.push_back(*parse_int(dim));
   std::string where = number_field(2, 7) + number_field(1, static_cast<std::int64_t>(words.size() - 5));
   if (!is_linear) where += number_field(1, static_cast<std::int64_t>(dims.size()));
-  return bytes_field(1, tensor(listed, 0)) + bytes_field(2, where + packed_field(7, places)) +
+  return bytes_field(1, tensor(listed, 0)) + bytes_field(2, where + packed_field(7, matches)) +
          packed_field(3, dims);
 }
 
@@ -177,7 +177,7 @@ Network network_of(std::string_view text) {
   Network network;
   network.model = onnx_model(text);
   network.shapes = infer_shapes(network.model, {});
-  network.places = places_of(network.model, network.shapes);
+  network.matches = matches_of(network.model, network.shapes);
   return network;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr::testing {
 
@@ -13,7 +13,7 @@ namespace lehr::testing {
 ///   input x f32 1x3x8xW          a dimension that is no number is a name, "?" one without
 ///   output y
 ///   constant w f32 4x3x3x3       all elements 0.5; constant s s64 2 = 1 12 for certain ones
-///   sparse w f32 4x8 = 3:0.5 9:2   the elements that are not 0; places may be 0,3:0.5, too
+///   sparse w f32 4x8 = 3:0.5 9:2   the elements that are not 0; matches may be 0,3:0.5, too
 ///   y = Conv(x, w, ) pads=1,1,1,1 strides=2,2 auto_pad="VALID" alpha=0.5   an input may be left out
 std::string onnx_bytes(std::string_view text, std::int64_t opset = 17, std::int64_t ir_version = 8);
 

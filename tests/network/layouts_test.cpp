@@ -63,12 +63,12 @@ TEST(Layouts, AnImageOfOnePixelLiesAlike) {
 std::vector<std::string> forms_of(const std::string& graph, bool narrow) {
   const Network network = network_of(graph);
   const OtherForms forms = other_forms(
-      network.model, network.shapes, network.places, [](const Workload&) { return true; }, narrow);
+      network.model, network.shapes, network.matches, [](const Workload&) { return true; }, narrow);
   std::map<std::size_t, std::string> found;
-  for (const PlacedWorkload& placed : network.places.workloads)
-    for (const NetworkPlace& place : placed.places) {
-      std::string& text = found[place.nodes[0]];
-      const auto other = forms.find(&place);
+  for (const MatchedWorkload& matched : network.matches.workloads)
+    for (const Match& match : matched.matches) {
+      std::string& text = found[match.nodes[0]];
+      const auto other = forms.find(&match);
       if (other == forms.end()) continue;
       for (const Workload& each : other->second)
         text += std::string(text.empty() ? "" : ", ") + std::string(name_of(each.conv2d().input)) +

@@ -16,13 +16,13 @@ namespace {
 std::map<std::string, std::string> narrow_types(const std::string& graph, const IsServed& is_served) {
   const OnnxModel model = onnx_model(graph);
   const GraphShapes shapes = infer_shapes(model, {});
-  const NetworkPlaces places = places_of(model, shapes);
-  const NarrowWorkloads narrow = narrow_workloads(model, shapes, places, is_served);
+  const Matches matches = matches_of(model, shapes);
+  const NarrowWorkloads narrow = narrow_workloads(model, shapes, matches, is_served);
   std::map<std::string, std::string> found;
-  for (const PlacedWorkload& placed : places.workloads)
-    for (const NetworkPlace& place : placed.places) {
-      std::string& text = found[std::string(place.output)];
-      const auto one = narrow.find(&place);
+  for (const MatchedWorkload& matched : matches.workloads)
+    for (const Match& match : matched.matches) {
+      std::string& text = found[std::string(match.output)];
+      const auto one = narrow.find(&match);
       if (one == narrow.end()) continue;
       EXPECT_NO_THROW(validate(one->second));
       std::string made;
@@ -66,7 +66,7 @@ TEST(Narrow, OutputsAreNarrowWhereAllThatReadsThemWouldBe) {
             (Types{{"r", "bf16 bf16 > bf16 "}, {"y", "bf16 bf16 > f32 "}, {"z", "bf16 bf16 bf16 > bf16 "}}));
 }
 
-TEST(Narrow, NodesBetweenPlacesCarryIt) {
+TEST(Narrow, NodesBetweenMatchesCarryIt) {
   const auto ends_narrow = [](const std::string& between) {
     const auto found =
         narrow_types(std::string(kNarrowTensors) + "a = Conv(x, w) pads=1,1,1,1\n r = Relu(a)\n" + between +

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "graph_text.h"
-#include "network/places.h"
+#include "network/matches.h"
 #include "network/protobuf.h"
 #include "network/shapes.h"
 
@@ -183,7 +183,7 @@ TEST(Onnx, ChangedAnywhereItIsRefusedOrRead) {
       changed[random() % changed.size()] = static_cast<char>(random());
     try {
       const OnnxModel model = parse_onnx(std::make_shared<std::string>(changed), "it");
-      places_of(model, infer_shapes(model, {}));
+      matches_of(model, infer_shapes(model, {}));
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUser) << error.what();
     }

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "graph_text.h"
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr::testing {
 namespace {
@@ -47,18 +47,18 @@ constexpr const char* kCodedTensors = R"(
 )";
 
 /// The graph's only match, which ends in y.
-struct Place {
+struct OneMatch {
   OnnxModel model;
-  NetworkPlaces places;
+  Matches matches;
 
-  explicit Place(const std::string& nodes)
-      : model(onnx_model(kCodedTensors + nodes)), places(places_of(model, infer_shapes(model, {}))) {
-    if (places.workloads.empty()) return;
-    EXPECT_THAT(places.workloads, SizeIs(1));
-    EXPECT_EQ(place().inputs.size() + 1, tensors_of(workload()).size()) << nodes;
+  explicit OneMatch(const std::string& nodes)
+      : model(onnx_model(kCodedTensors + nodes)), matches(matches_of(model, infer_shapes(model, {}))) {
+    if (matches.workloads.empty()) return;
+    EXPECT_THAT(matches.workloads, SizeIs(1));
+    EXPECT_EQ(match().inputs.size() + 1, tensors_of(workload()).size()) << nodes;
   }
-  const NetworkPlace& place() const { return places.workloads.at(0).places.at(0); }
-  const Workload& workload() const { return places.workloads.at(0).workload; }
+  const Match& match() const { return matches.workloads.at(0).matches.at(0); }
+  const Workload& workload() const { return matches.workloads.at(0).workload; }
 
   /// Returns the input of a name as text: a value of the graph, or the elements that are made.
   std::string of(const std::string& name) const {
@@ -73,14 +73,14 @@ struct Place {
 
   /// Returns "EPILOGUE -> OUTPUT OF THE MATCH", or the reason of the only gap.
   std::string text() const {
-    if (places.workloads.empty()) return places.gaps.empty() ? "nothing" : places.gaps[0].reason;
-    return fmt::format("{} -> {}", to_text(workload().epilogue), place().output);
+    if (matches.workloads.empty()) return matches.gaps.empty() ? "nothing" : matches.gaps[0].reason;
+    return fmt::format("{} -> {}", to_text(workload().epilogue), match().output);
   }
 
  private:
   std::string shown(std::size_t i, const TensorSpec& tensor) const {
-    const auto made = place().made.find(i);
-    if (made == place().made.end()) return std::string(place().inputs[i]);
+    const auto made = match().made.find(i);
+    if (made == match().made.end()) return std::string(match().inputs[i]);
     EXPECT_EQ(made->second.type, tensor.type) << tensor.name;
     EXPECT_EQ(made->second.bytes.size(), static_cast<std::size_t>(tensor.elements * size_of(tensor.type)))
         << tensor.name;
@@ -104,7 +104,7 @@ constexpr const char* kCodedConv = R"(
 )";
 
 TEST(Quantized, AConvolutionBetweenDequantizeAndQuantizeIsOneOfWholeNumbers) {
-  const Place it(std::string(kCodedConv) + "y = QuantizeLinear(c, ys, yz)");
+  const OneMatch it(std::string(kCodedConv) + "y = QuantizeLinear(c, ys, yz)");
   EXPECT_EQ(
       to_text(it.workload()),
       "conv2d n=1 h=14 w=14 c=8 k=8 r=3 s=3 stride=1x1 pad=1x1x1x1 dilation=1x1 groups=1 layout=nchw x=u8 "
@@ -116,24 +116,24 @@ TEST(Quantized, AConvolutionBetweenDequantizeAndQuantizeIsOneOfWholeNumbers) {
   EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.015625 0.015625"));
   EXPECT_EQ(it.of("quant_scale"), "1");
   EXPECT_EQ(it.of("quant_zero"), "9");
-  EXPECT_EQ(it.place().nodes, (std::vector<std::size_t>{3, 4}));
-  EXPECT_EQ(it.place().before, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(it.match().nodes, (std::vector<std::size_t>{3, 4}));
+  EXPECT_EQ(it.match().before, (std::vector<std::size_t>{0, 1, 2}));
 }
 
 TEST(Quantized, OperatorsOfWholeNumbersAreTheSameWorkloads) {
-  const Place pair(std::string(kCodedConv) + "y = QuantizeLinear(c, ys, yz)");
-  const Place one("y = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) pads=1,1,1,1");
+  const OneMatch pair(std::string(kCodedConv) + "y = QuantizeLinear(c, ys, yz)");
+  const OneMatch one("y = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) pads=1,1,1,1");
   EXPECT_EQ(to_text(one.workload()), to_text(pair.workload()));
   EXPECT_EQ(one.of("dequant_scale"), pair.of("dequant_scale"));
-  EXPECT_EQ(Place("y = QLinearMatMul(a, xs, xz, m, ws, wz, ys, yz)").text(), "dequant+quant -> y");
-  EXPECT_EQ(to_text(Place("y = QLinearMatMul(a, xs, z, m, ws8, wz8, ys, yz)").workload()),
+  EXPECT_EQ(OneMatch("y = QLinearMatMul(a, xs, xz, m, ws, wz, ys, yz)").text(), "dequant+quant -> y");
+  EXPECT_EQ(to_text(OneMatch("y = QLinearMatMul(a, xs, z, m, ws8, wz8, ys, yz)").workload()),
             "gemm m=4 n=8 k=16 batch=1 a=u8:row b=s7:row:constant c=u8:row accum=s32 epilogue=dequant+quant");
 }
 
 TEST(Quantized, WeightsOfSevenBitsAreKnown) {
   const auto type_of = [](const char* filter) {
-    return Place(fmt::format("constant l s8 8x8x1x1 = {}\n y = QLinearConv(x, xs, xz, l, ws, wz, ys, yz)",
-                             filter))
+    return OneMatch(fmt::format("constant l s8 8x8x1x1 = {}\n y = QLinearConv(x, xs, xz, l, ws, wz, ys, yz)",
+                                filter))
         .workload()
         .conv2d()
         .filter;
@@ -144,7 +144,7 @@ TEST(Quantized, WeightsOfSevenBitsAreKnown) {
 }
 
 TEST(Quantized, EachChannelMayHaveAScale) {
-  const Place it(R"(
+  const OneMatch it(R"(
     dx = DequantizeLinear(x, xs, xz)
     dw = DequantizeLinear(w, ws8, wz8) axis=0
     c = Conv(dx, dw) pads=1,1,1,1
@@ -155,24 +155,25 @@ TEST(Quantized, EachChannelMayHaveAScale) {
 }
 
 TEST(Quantized, WithoutQuantizeLinearTheOutputIsF32) {
-  const Place it(std::string(kCodedConv) + "y = Relu(c)");
+  const OneMatch it(std::string(kCodedConv) + "y = Relu(c)");
   EXPECT_EQ(it.text(), "bias+dequant+relu -> y");
   EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.0625 "));
   EXPECT_THAT(to_text(it.workload()), HasSubstr("y=f32"));
 }
 
 TEST(Quantized, FunctionsStandBetweenTheScales) {
-  EXPECT_EQ(Place(std::string(kCodedConv) + "d = Relu(c)\n y = QuantizeLinear(d, ys, yz)").text(),
+  EXPECT_EQ(OneMatch(std::string(kCodedConv) + "d = Relu(c)\n y = QuantizeLinear(d, ys, yz)").text(),
             "bias+dequant+relu+quant -> y");
   // A value that a factor changes is computed of the reals.
-  const Place it(std::string(kCodedConv) + "t = Sigmoid(c)\n d = Mul(c, t)\n y = QuantizeLinear(d, ys, yz)");
+  const OneMatch it(std::string(kCodedConv) +
+                    "t = Sigmoid(c)\n d = Mul(c, t)\n y = QuantizeLinear(d, ys, yz)");
   EXPECT_EQ(it.text(), "bias+dequant+silu+quant -> y");
   EXPECT_THAT(it.of("dequant_scale"), ::testing::StartsWith("0.0625 "));
   EXPECT_EQ(it.of("quant_scale"), "0.25");
 }
 
 TEST(Quantized, ARoundingInTheMiddleIsKept) {
-  const Place it(std::string(kCodedConv) + R"(
+  const OneMatch it(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, cs, cz)
     d = DequantizeLinear(q, cs, cz)
     dr = DequantizeLinear(r, rs, rz)
@@ -189,7 +190,7 @@ TEST(Quantized, ARoundingInTheMiddleIsKept) {
   EXPECT_EQ(it.of("residual_scale"), "0.0625");
   EXPECT_EQ(it.of("residual_zero"), "7");
   EXPECT_EQ(it.of("quant_scale"), "1");
-  const Place operators(R"(
+  const OneMatch operators(R"(
     q = QLinearConv(x, xs, xz, w, ws, wz, cs, cz, b) pads=1,1,1,1
     y = com.microsoft::QLinearAdd(r, rs, rz, q, cs, cz, ys, yz)
   )");
@@ -197,9 +198,9 @@ TEST(Quantized, ARoundingInTheMiddleIsKept) {
   EXPECT_EQ(operators.of("residual_scale"), "0.0625");
 }
 
-TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
+TEST(Quantized, AMatchEndsWhereItsEpilogueDoes) {
   // The residual is added twice: the second sum is another node's.
-  EXPECT_EQ(Place(std::string(kCodedConv) + R"(
+  EXPECT_EQ(OneMatch(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, cs, cz)
     d = DequantizeLinear(q, cs, cz)
     dr = DequantizeLinear(r, rs, rz)
@@ -212,7 +213,7 @@ TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
                 .text(),
             "bias+dequant+fake_quant(0,255)+residual(u8)+quant -> s");
   // A value that other nodes read, too, is an output.
-  EXPECT_EQ(Place(std::string(kCodedConv) + R"(
+  EXPECT_EQ(OneMatch(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, cs, cz)
     d = DequantizeLinear(q, cs, cz)
     y = Relu(d)
@@ -223,14 +224,14 @@ TEST(Quantized, APlaceEndsWhereItsEpilogueDoes) {
 }
 
 TEST(Quantized, ThePoolOfWholeNumbersIsThatOfTheReals) {
-  const Place it(std::string(kCodedConv) + R"(
+  const OneMatch it(std::string(kCodedConv) + R"(
     q = QuantizeLinear(c, ys, yz)
     d = DequantizeLinear(q, ys, yz)
     p = MaxPool(d) kernel_shape=2,2 strides=2,2
     y = QuantizeLinear(p, ys, yz)
   )");
   EXPECT_EQ(it.text(), "bias+dequant+maxpool(2)+quant -> y");
-  const Place operators(R"(
+  const OneMatch operators(R"(
     q = QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b) pads=1,1,1,1
     y = MaxPool(q) kernel_shape=2,2 strides=2,2
   )");
@@ -238,7 +239,7 @@ TEST(Quantized, ThePoolOfWholeNumbersIsThatOfTheReals) {
 }
 
 TEST(Quantized, ABiasInOtherUnitsIsAddedToTheReals) {
-  const Place it(R"(
+  const OneMatch it(R"(
     dx = DequantizeLinear(x, xs, xz)
     dw = DequantizeLinear(w, ws, wz)
     c = Conv(dx, dw, fb) pads=1,1,1,1
@@ -246,7 +247,7 @@ TEST(Quantized, ABiasInOtherUnitsIsAddedToTheReals) {
   )");
   EXPECT_EQ(it.text(), "dequant+bias+quant -> y");
   EXPECT_EQ(it.of("bias"), "0.25 0.5 0.75 1 1.25 1.5 1.75 2");
-  const Place product(R"(
+  const OneMatch product(R"(
     da = DequantizeLinear(a, xs, xz)
     dm = DequantizeLinear(m, ws, wz)
     p = MatMul(da, dm)
@@ -263,7 +264,7 @@ TEST(Quantized, WhatIsAddedIsABiasOrAResidual) {
   // Returns the workload in which something is added. It depends on the dimensions of both, on which of them
   // are the channels, and on whether the file has the elements.
   const auto added = [](const std::string& rows, const std::string& added) {
-    return Place("input v u8 " + rows + "x16\n" + added + R"(
+    return OneMatch("input v u8 " + rows + "x16\n" + added + R"(
       dv = DequantizeLinear(v, xs, xz)
       dm = DequantizeLinear(m, ws, wz)
       p = MatMul(dv, dm)
@@ -283,7 +284,7 @@ TEST(Quantized, WhatIsAddedIsABiasOrAResidual) {
   EXPECT_EQ(added("4", "input t f32 1x8"), "dequant -> p");
   EXPECT_EQ(added("1", "input u u8 1x8\nt = DequantizeLinear(u, rs, rz)"), "dequant+residual(u8)+quant -> y");
   const auto image = [](const std::string& added) {
-    return Place(added + R"(
+    return OneMatch(added + R"(
       dx = DequantizeLinear(x, xs, xz)
       dw = DequantizeLinear(w, ws, wz)
       c = Conv(dx, dw) pads=1,1,1,1
@@ -301,10 +302,10 @@ TEST(Quantized, WhatIsAddedIsABiasOrAResidual) {
 
 TEST(Quantized, WhatIsNotServedSaysWhy) {
   const auto conv = [](const std::string& filter) {
-    return Place("dx = DequantizeLinear(x, xs, xz)\n" + filter + "y = Conv(dx, dw)").text();
+    return OneMatch("dx = DequantizeLinear(x, xs, xz)\n" + filter + "y = Conv(dx, dw)").text();
   };
-  EXPECT_EQ(Place("input v u8 16x8\n da = DequantizeLinear(a, xs, xz)\n dv = DequantizeLinear(v, ws, yz)\n"
-                  "y = MatMul(da, dv)")
+  EXPECT_EQ(OneMatch("input v u8 16x8\n da = DequantizeLinear(a, xs, xz)\n dv = DequantizeLinear(v, ws, yz)\n"
+                     "y = MatMul(da, dv)")
                 .text(),
             "its B is quantized to u8: families take s8");
   EXPECT_EQ(conv("dw = DequantizeLinear(w, ws8, wz8) axis=1\n"),
@@ -315,9 +316,9 @@ TEST(Quantized, WhatIsNotServedSaysWhy) {
             "there are 3 zero points in 'wz3', and 8 scales");
   EXPECT_EQ(conv("dw = DequantizeLinear(w, ws, cz)\n"),
             "the zero point 'cz' is no constant of s8 in the file");
-  EXPECT_EQ(Place("y = ConvInteger(x, w)").text(),
+  EXPECT_EQ(OneMatch("y = ConvInteger(x, w)").text(),
             "its operands are quantized at run time, which has no workload");
-  EXPECT_EQ(Place("s = Abs(xs)\n dx = DequantizeLinear(x, s, xz)\n y = Conv(dx, f)").text(),
+  EXPECT_EQ(OneMatch("s = Abs(xs)\n dx = DequantizeLinear(x, s, xz)\n y = Conv(dx, f)").text(),
             "the scale 's' is no constant of f32 in the file");
 }
 
@@ -332,7 +333,7 @@ constexpr const char* kWeights = R"(
 )";
 
 TEST(Quantized, WeightsThatTheFileQuantizesItselfAreRoundedAsAnEngineDoes) {
-  const Place it(std::string(kWeights) + R"(
+  const OneMatch it(std::string(kWeights) + R"(
     q = QuantizeLinear(rows, ws2, wz2) axis=0
     d = DequantizeLinear(q, ws2, wz2) axis=0
     y = Gemm(dp, d) transB=1
@@ -341,21 +342,21 @@ TEST(Quantized, WeightsThatTheFileQuantizesItselfAreRoundedAsAnEngineDoes) {
   EXPECT_EQ(it.workload().gemm().b.type, DType::kS8);
   EXPECT_TRUE(it.workload().gemm().b.constant);
   EXPECT_EQ(it.of("dequant_scale"), "0.125 0.0625");
-  EXPECT_EQ(it.place().before.size(), 3u);
+  EXPECT_EQ(it.match().before.size(), 3u);
 }
 
 TEST(Quantized, WeightsWithAZeroPointAreWhatS8HoldsOfThem) {
   const auto product = [](const std::string& weights, const std::string& zero) {
-    return Place(std::string(kWeights) + "constant uw " + weights + "\n constant uz " + zero +
-                 "\n d = DequantizeLinear(uw, ws, uz)\n y = Gemm(dp, d) transB=1");
+    return OneMatch(std::string(kWeights) + "constant uw " + weights + "\n constant uz " + zero +
+                    "\n d = DequantizeLinear(uw, ws, uz)\n y = Gemm(dp, d) transB=1");
   };
-  const Place it = product("u8 2x3 = 0 1 127 128 129 255", "u8 - = 128");
+  const OneMatch it = product("u8 2x3 = 0 1 127 128 129 255", "u8 - = 128");
   EXPECT_EQ(it.of("b"), "-128 -127 -1 0 1 127");
   EXPECT_EQ(it.workload().gemm().b.type, DType::kS8);
-  EXPECT_EQ(it.place().before.size(), 2u);
+  EXPECT_EQ(it.match().before.size(), 2u);
   EXPECT_EQ(product("u8 2x3 = 60 100 90 101 140 99", "u8 - = 100").of("b"), "-40 0 -10 1 40 -1");
   EXPECT_EQ(product("s8 2x3 = -3 0 -13 4 5 5", "s8 - = -3").of("b"), "0 3 -10 7 8 8");
-  const Place channels(std::string(kWeights) + R"(
+  const OneMatch channels(std::string(kWeights) + R"(
     constant uw u8 2x3 = 10 20 30 240 250 255
     constant uz u8 2 = 20 200
     d = DequantizeLinear(uw, ws2, uz) axis=0
@@ -365,7 +366,7 @@ TEST(Quantized, WeightsWithAZeroPointAreWhatS8HoldsOfThem) {
   EXPECT_EQ(product("u8 2x3 = 0 1 2 3 4 200", "u8 - = 0").text(),
             "its B is quantized to u8: families take s8");
   EXPECT_EQ(product("s8 2x3 = -3 0 -13 4 5 127", "s8 - = -3").text(), "its B has a zero point that is not 0");
-  const Place linear(R"(
+  const OneMatch linear(R"(
     constant mu u8 16x8
     constant mz u8 - = 128
     y = QLinearMatMul(a, xs, z, mu, ws, mz, ys, yz))");
@@ -374,7 +375,7 @@ TEST(Quantized, WeightsWithAZeroPointAreWhatS8HoldsOfThem) {
 }
 
 TEST(Quantized, AScaleMayBeAConstantNode) {
-  const Place it(std::string(kWeights) + R"(
+  const OneMatch it(std::string(kWeights) + R"(
     scale = Constant() value_float=0.25
     d = DequantizeLinear(whole, ws2, wz2) axis=0
     dq = DequantizeLinear(p, scale)
@@ -384,7 +385,7 @@ TEST(Quantized, AScaleMayBeAConstantNode) {
 }
 
 TEST(Quantized, WeightsThatAreNoNumbersAreLeftToTheEngine) {
-  EXPECT_EQ(Place(std::string(kWeights) + R"(
+  EXPECT_EQ(OneMatch(std::string(kWeights) + R"(
     constant bad f32 2x3 = 1 nan 1 1 1 1
     q = QuantizeLinear(bad, ws2, wz2) axis=0
     d = DequantizeLinear(q, ws2, wz2) axis=0
@@ -395,7 +396,7 @@ TEST(Quantized, WeightsThatAreNoNumbersAreLeftToTheEngine) {
 }
 
 TEST(Quantized, WeightsThatAreClippedInTheFileAreClipped) {
-  const Place it(std::string(kWeights) + R"(
+  const OneMatch it(std::string(kWeights) + R"(
     constant low s8 - = -4
     constant high s8 - = 5
     q = QuantizeLinear(rows, ws2, wz2) axis=0
@@ -411,12 +412,12 @@ TEST(Quantized, WeightsBehindTransposeAreMovedWithTheirChannels) {
        {"d = DequantizeLinear(whole, ws2, wz2) axis=0\n t = Transpose(d) perm=1,0\n y = MatMul(dp, t)",
         "d = DequantizeLinear(whole, ws2, wz2) axis=-2\n t = Transpose(d)\n y = MatMul(dp, t)",
         "u = Transpose(whole)\n d = DequantizeLinear(u, ws2, wz2) axis=1\n y = MatMul(dp, d)"}) {
-    const Place it(std::string(kWeights) + nodes);
+    const OneMatch it(std::string(kWeights) + nodes);
     EXPECT_EQ(it.of("b"), "1 4 2 5 3 6") << nodes;
     EXPECT_EQ(it.workload().gemm().b.type, DType::kS7);
     EXPECT_EQ(it.of("dequant_scale"), "0.125 0.0625") << nodes;
   }
-  EXPECT_EQ(Place(std::string(kWeights) + R"(
+  EXPECT_EQ(OneMatch(std::string(kWeights) + R"(
     d = DequantizeLinear(whole, ws2, wz2) axis=0
     constant to s64 2 = 3 2
     t = Reshape(d, to)
@@ -427,7 +428,7 @@ TEST(Quantized, WeightsBehindTransposeAreMovedWithTheirChannels) {
 }
 
 TEST(Quantized, TheTypeMayBeStatedWithoutAZeroPoint) {
-  const Place it(std::string(kWeights) + R"(
+  const OneMatch it(std::string(kWeights) + R"(
     d = DequantizeLinear(whole, xs) axis=0
     t = Transpose(d)
     g = MatMul(dp, t)

@@ -30,19 +30,19 @@ GraphShapes shapes_at(const OnnxModel& model, std::int64_t size) {
   return infer_shapes(model, bindings);
 }
 
-std::vector<Replacement> all_places(const OnnxModel& model, const GraphShapes& shapes,
-                                    const NetworkPlaces& places, const Words& words) {
+std::vector<Replacement> all_matches(const OnnxModel& model, const GraphShapes& shapes,
+                                     const Matches& matches, const Words& words) {
   std::vector<Replacement> all;
   if (words.contains("none")) return all;
   NarrowWorkloads narrow;
   if (words.contains("bf16") || words.contains("rounded"))
-    narrow = narrow_workloads(model, shapes, places, [](const Workload&) { return true; });
-  for (const PlacedWorkload& task : places.workloads)
-    for (const NetworkPlace& place : task.places) {
-      const auto found = narrow.find(&place);
+    narrow = narrow_workloads(model, shapes, matches, [](const Workload&) { return true; });
+  for (const MatchedWorkload& task : matches.workloads)
+    for (const Match& match : task.matches) {
+      const auto found = narrow.find(&match);
       Workload workload = found == narrow.end() ? task.workload : found->second;
       if (words.contains("last")) workload = channels_last(workload).value_or(workload);
-      all.push_back({&place, std::move(workload), 1});
+      all.push_back({&match, std::move(workload), 1});
     }
   return all;
 }
@@ -56,12 +56,12 @@ void run(const std::string& in, const std::string& out, const Words& words) {
   long least = 1, most = 1;
   for (const std::string& word : words) std::sscanf(word.c_str(), "%ld..%ld", &least, &most);
   const GraphShapes shapes = shapes_at(model, least), other_end = shapes_at(model, most);
-  const NetworkPlaces places = places_of(model, shapes);
-  const std::vector<Replacement> all = all_places(model, shapes, places, words);
+  const Matches matches = matches_of(model, shapes);
+  const std::vector<Replacement> all = all_matches(model, shapes, matches, words);
   if (words.contains("rounded")) return write(out, rounded_network(model, shapes, all));
   const RewrittenModel rewritten = rewrite(model, shapes, all, {.other_end = &other_end});
-  for (const KeptPlace& kept : rewritten.kept)
-    fmt::print("kept {}: {}\n", called(model.nodes[kept.place->nodes[0]], kept.place->nodes[0]), kept.reason);
+  for (const KeptMatch& kept : rewritten.kept)
+    fmt::print("kept {}: {}\n", called(model.nodes[kept.match->nodes[0]], kept.match->nodes[0]), kept.reason);
   if (!words.contains("branched") && !words.contains("unbranched")) return write(out, rewritten.bytes);
   const std::string constants = out + ".constants";
   const BranchedModel both = branched(model, rewritten.bytes, size_checks(model, shapes, &other_end),

@@ -194,16 +194,16 @@ TEST(Quality, NoSeedIsTrappedOnAKernelThatNoRuleWasChosenOn) {
   const std::vector<Table> tables =
       read_tables(LEHR_SOURCE_DIR "/tests/data/kernel_tuner_pnpoly_RTX_3060_laptop.json.gz");
   ASSERT_EQ(tables.at(0).rows.size(), 4092u);
-  for (const std::size_t slots : {1U, 2U, 16U}) {
+  for (const std::size_t in_flight : {1U, 2U, 16U}) {
     ReplayPlan plan;
     plan.options = options_of("anneal", 128);
-    plan.options.slots = slots;
+    plan.options.in_flight = in_flight;
     plan.seeds = 12;
     const auto reports = replay_tables(tables, plan, [](std::size_t, std::size_t) { return true; });
     const Figures& searched = reports.at(0).searched;
     const Figures& random = reports.at(0).random;
-    EXPECT_GE(searched.fraction[2]->p10, random.fraction[2]->p10) << slots;
-    EXPECT_GE(searched.fraction[3]->p10, random.fraction[3]->p10) << slots;
+    EXPECT_GE(searched.fraction[2]->p10, random.fraction[2]->p10) << in_flight;
+    EXPECT_GE(searched.fraction[3]->p10, random.fraction[3]->p10) << in_flight;
   }
 }
 

@@ -368,7 +368,7 @@ TEST(Report, KeepsTheOrderOfKnobs) {
   EXPECT_EQ(trials["names"]["gemm_cpu"], json::parse(R"(["y", "b", "c"])"));
 }
 
-TEST(Report, LetsNoTextOutOfItsPlace) {
+TEST(Report, LetsNoTextOutOfItsMatch) {
   const TempDir folder;
   {
     Database log = Database::open(folder / "a.db");

@@ -122,7 +122,7 @@ class Library {
                         0,
                         0};
       function.cuda = kernels_[i].data();
-      function.row_count = static_cast<std::uint32_t>(kernels_[i].size());
+      function.variant_count = static_cast<std::uint32_t>(kernels_[i].size());
       functions_.push_back(function);
     }
     the_table = {.interface = 7,
@@ -164,8 +164,8 @@ class Context {
   kernels_status call(const std::vector<void*>& arguments, std::uint32_t function = 0) const {
     return kernels_call(context_, kernels_at(function), arguments.data(), 0);
   }
-  kernels_row row(std::uint32_t function = 0) const {
-    kernels_row row = {};
+  kernels_variant row(std::uint32_t function = 0) const {
+    kernels_variant row = {};
     EXPECT_EQ(kernels_describe(context_, kernels_at(function), 0, &row), KERNELS_OK) << said();
     return row;
   }
@@ -290,7 +290,7 @@ TEST_F(LibraryCuda, LaunchesAsItWasTimed) {
   // Its context was current while it was launched, and is no longer.
   EXPECT_THAT(calls(), HasSubstr("cuCtxPushCurrent cuLaunchKernelEx, programmatic cuCtxPopCurrent"));
   EXPECT_EQ(context.said(), "");
-  const kernels_row row = context.row();
+  const kernels_variant row = context.row();
   EXPECT_STREQ(row.kernel, "gemm_4_8_4");
   EXPECT_STREQ(row.device, "H200");
   EXPECT_STREQ(row.arch, "sm_90a");
@@ -344,7 +344,7 @@ TEST_F(LibraryCuda, TakesTheFastestOfThoseThatWereTunedOnThisGpu) {
     const Library library({std::move(kernels)}, std::move(images));
     const Context context;
     if (context.get() == nullptr) return context.said();
-    const kernels_row row = context.row();
+    const kernels_variant row = context.row();
     return fmt::format("{}{}{}", row.max_error, row.other_device != 0 ? " other device" : "",
                        row.from_ptx != 0 ? " from PTX" : "");
   };
@@ -424,7 +424,7 @@ TEST_F(LibraryCuda, OthersRunWhereOneDoesNot) {
             "the kernel for 'function 0' needs sm_100a, and this GPU is sm_90: tune on one like it");
   EXPECT_EQ(context.call(other.arguments(), 1), KERNELS_OK);
   EXPECT_TRUE(!one.written() && other.right());
-  kernels_row row = {};
+  kernels_variant row = {};
   EXPECT_EQ(kernels_describe(context.get(), kernels_at(0), 0, &row), KERNELS_NO_KERNEL);
 }
 

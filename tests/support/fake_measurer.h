@@ -39,7 +39,7 @@ class FakeMeasurer : public Measurer {
   using Measurer::measure;
   std::size_t measure(const NextSource& next, const std::function<void(std::size_t, const Outcome&)>& done,
                       TimeLeft left = {}) override;
-  int slots() const override { return window; }
+  int in_flight() const override { return window; }
   std::vector<ContestEntry> contest(std::span<const Source> sources, std::span<const Challenger> challengers,
                                     std::span<const std::string> baselines, ContestTime time) override;
   std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) override;
@@ -52,7 +52,7 @@ class FakeMeasurer : public Measurer {
   /// Half of a trial is compiling, the other half running.
   Spent spent() const override { return spent_; }
 
-  int window = 1;        ///< returned by slots()
+  int window = 1;        ///< returned by in_flight()
   bool overlap = false;  ///< one more is asked for after each trial; else `window` more when all are done
   double prepare_s = 0;  ///< on the clock, for each prepare()
   /// Seconds of a source's trial; empty: `trial_s`.

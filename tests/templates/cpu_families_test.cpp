@@ -60,7 +60,7 @@ TEST(CpuFamilies, EverySampledConfigLowersVerifiesAndKeepsItsLimits) {
         least *= flops_of({cpu::conv_view(workload).conv, {}}) / flops_of(workload);
       ASSERT_GE(analysis.flops, flops_of(workload) * least);
       ASSERT_LE(analysis.scratch_bytes, (64LL << 20) + (4 * limits.l2_bytes));
-      ASSERT_LE(analysis.launch.parts,
+      ASSERT_LE(analysis.launch.work_items,
                 std::max<std::int64_t>(limits.cores, workload.op() == Operator::kConv2d
                                                          ? workload.conv2d().n * workload.conv2d().groups
                                                          : workload.gemm().batch));

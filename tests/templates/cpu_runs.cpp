@@ -80,12 +80,12 @@ void run_and_compare(const Candidate& candidate, const Workload& workload, Entry
   std::int64_t rows = rows_of(workload);
   if (candidate.source.most_rows > 0) params.push_back(&rows);
   ASSERT_TRUE(touches_nothing_else([&] {
-    for (long part = candidate.source.launch.prepack_parts - 1; part >= 0; --part)
-      prepack(params.data(), nullptr, part);
+    for (long work_item = candidate.source.launch.prepack_work_items - 1; work_item >= 0; --work_item)
+      prepack(params.data(), nullptr, work_item);
     const ir::Launch& launch = candidate.source.launch;
     for (long step = 0; step < launch.steps(); ++step)
-      for (long part = launch.parts - 1; part >= 0; --part)
-        entry(params.data(), aligned, step * launch.parts + part);
+      for (long work_item = launch.work_items - 1; work_item >= 0; --work_item)
+        entry(params.data(), aligned, step * launch.work_items + work_item);
   })) << "read or wrote behind the end of a tensor";
   for (Guarded& tensor : tensors) EXPECT_TRUE(tensor.intact()) << "wrote outside its buffers";
   for (const std::size_t output : outputs_of(problem))
@@ -161,7 +161,7 @@ std::vector<Workload> calls_of(const Candidate& candidate) {
 
 void load_and_compare(void* library, const Candidate& candidate) {
   void* prepack = ::dlsym(library, prepack_entry(candidate.source.entry).c_str());
-  ASSERT_EQ(prepack != nullptr, candidate.source.launch.prepack_parts > 0);
+  ASSERT_EQ(prepack != nullptr, candidate.source.launch.prepack_work_items > 0);
   void* entry = ::dlsym(library, candidate.source.entry.c_str());
   ASSERT_NE(entry, nullptr) << candidate.source.entry;
   for (const Workload& workload : calls_of(candidate)) {

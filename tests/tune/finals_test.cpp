@@ -110,7 +110,7 @@ class SlowMachine : public Measurer {
                       TimeLeft) override {
     return 0;
   }
-  int slots() const override { return 1; }
+  int in_flight() const override { return 1; }
   std::variant<Repetition, Failure> repeat(const Source&) override { return Repetition{}; }
   Spent spent() const override { return {}; }
   SwapCosts swaps() const override { return {swap_s_, swap_s_}; }

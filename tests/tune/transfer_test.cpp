@@ -135,13 +135,13 @@ Tuner plain_tuner(const Space& space) {
 /// Searches `task` for its best and returns the times in the order of measurement, with so many in flight at
 /// a time.
 std::vector<double> search(Searcher& searcher, std::int64_t best_x, std::size_t trials,
-                           std::size_t slots = 1) {
+                           std::size_t in_flight = 1) {
   std::vector<double> times;
   std::deque<Point> pending;
   Seen proposed;
   double best = 1e9;
   while (times.size() < trials) {
-    while (pending.size() < slots) {
+    while (pending.size() < in_flight) {
       searcher.refit_if_due();
       pending.push_back(searcher.next()->point);
       EXPECT_TRUE(proposed.insert(pending.back()).second) << "proposed twice";
@@ -158,12 +158,12 @@ std::vector<double> search(Searcher& searcher, std::int64_t best_x, std::size_t 
 
 TEST(Searcher, FindsTheBestOfASmoothTaskInFewTrialsHoweverManyAreInHand) {
   const Space all = space();
-  for (const std::size_t slots : {1U, 2U, 16U}) {
+  for (const std::size_t in_flight : {1U, 2U, 16U}) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       Searcher searcher(plain_tuner(all), seed, 1), again(plain_tuner(all), seed, 1);
-      const std::vector<double> times = search(searcher, 11, 60, slots);
-      EXPECT_LT(std::ranges::min(times), 100.001) << slots << " slots, seed " << seed;
-      EXPECT_EQ(times, search(again, 11, 60, slots)) << slots << " slots, seed " << seed;
+      const std::vector<double> times = search(searcher, 11, 60, in_flight);
+      EXPECT_LT(std::ranges::min(times), 100.001) << in_flight << " slots, seed " << seed;
+      EXPECT_EQ(times, search(again, 11, 60, in_flight)) << in_flight << " slots, seed " << seed;
     }
   }
 }

@@ -11,7 +11,7 @@ int of_process(Turns& turns, int count, Turn gains, double factor) {
   int mine = 0;
   for (int i = 0; i < count; ++i) {
     const Turn turn = turns.next();
-    mine += turn == Turn::kProcess ? 1 : 0;
+    mine += turn == Turn::kGaussian ? 1 : 0;
     if (turn == gains) us[0] *= factor;
     turns.result(turn, us[0]);
   }
@@ -21,20 +21,20 @@ int of_process(Turns& turns, int count, Turn gains, double factor) {
 TEST(Turns, AlternateWhereNobodyGains) {
   Turns turns;
   EXPECT_EQ(turns.next(), Turn::kTrees);
-  EXPECT_EQ(turns.next(), Turn::kProcess);
+  EXPECT_EQ(turns.next(), Turn::kGaussian);
   EXPECT_EQ(of_process(turns, 100, Turn::kTrees, 1), 50);
 }
 
 TEST(Turns, GoToWhoGainsButForAnEighth) {
-  Turns trees, process;
+  Turns trees, gaussian;
   EXPECT_NEAR(of_process(trees, 400, Turn::kTrees, 0.99), 50, 4);
-  EXPECT_NEAR(of_process(process, 400, Turn::kProcess, 0.99), 350, 4);
+  EXPECT_NEAR(of_process(gaussian, 400, Turn::kGaussian, 0.99), 350, 4);
 }
 
 TEST(Turns, ForgetAGain) {
   Turns turns;
   turns.other_result(100);
-  turns.result(Turn::kProcess, 10);
+  turns.result(Turn::kGaussian, 10);
   turns.result(Turn::kTrees, 9.99);  // a gain after ten times as many turns counts little beside it
   EXPECT_NEAR(of_process(turns, 16, Turn::kTrees, 1), 14, 1);
   of_process(turns, 300, Turn::kTrees, 1);

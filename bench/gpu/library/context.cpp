@@ -198,7 +198,7 @@ void print_host_costs(const Asked& asked, const kernels_function& function, cons
 }
 
 /// Tests two contexts on two streams at once, another thread, and a graph. Then prints the times of calls.
-void ask_streams(Asked& asked, const kernels_function& function, const kernels_row& row,
+void ask_streams(Asked& asked, const kernels_function& function, const kernels_variant& row,
                  const Arguments& arguments, const Bytes& wanted) {
   const ExportedFunctions& library = asked.library.functions();
   library.set_stream(asked.first.get(), asked.one.handle());
@@ -272,7 +272,7 @@ void ask_own(Asked& asked, const kernels_function& function, const Arguments& ar
 }
 
 void ask(Asked& asked, const kernels_function& function) {
-  kernels_row row = {};
+  kernels_variant row = {};
   asked.library.expect(asked.library.functions().describe(asked.first.get(), &function, 0, &row),
                        asked.first);
   fmt::print("  {}\n", function.workload);

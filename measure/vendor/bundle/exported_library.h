@@ -46,7 +46,7 @@ class ExportedLibrary {
     Context context;
     const kernels_function* function = nullptr;
     std::uint64_t rows = 0;
-    kernels_row row = {};
+    kernels_variant row = {};
   };
 
   /// `path` is the folder, with one lib*.so in it, or that file. Throws Error(kUser) if `lehr export` has not

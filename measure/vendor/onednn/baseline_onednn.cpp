@@ -24,8 +24,8 @@ using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, 
                       float* c, std::int64_t ldc);
 
 /// Returns Checked::note of an algorithm.
-std::string note_of(const OneDnnLibrary& library, std::string_view way) {
-  return fmt::format("oneDNN {}: {}", library.version, way);
+std::string note_of(const OneDnnLibrary& library, std::string_view algorithm) {
+  return fmt::format("oneDNN {}: {}", library.version, algorithm);
 }
 
 Sgemm open_sgemm(int) {
@@ -96,19 +96,19 @@ class OneDnnRunner : public VendorRunner {
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 
  private:
-  std::vector<Way> ways_of(const Workload& workload) const;
-  Way fastest_of(const std::vector<Way>& ways);
+  std::vector<Algorithm> algorithms_of(const Workload& workload) const;
+  Algorithm fastest_of(const std::vector<Algorithm>& algorithms);
 
   SgemmRunner gemm_{"onednn", &open_sgemm};  ///< of a GEMM that has no other algorithm
   OneDnnLibrary library_;                    ///< these are for all other problems
   std::unique_ptr<HostBuffers> buffers_;
   CacheSweep sweep_;
-  std::optional<Way> way_;
+  std::optional<Algorithm> algorithm_;
   int threads_ = 1;
 };
 
 void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
-  way_.reset();
+  algorithm_.reset();
   buffers_.reset();
   const Workload workload = workload_of(problem);
   require_served(workload, settings);
@@ -125,58 +125,58 @@ void OneDnnRunner::prepare(const Problem& problem, const RunSettings& settings) 
   } catch (const std::bad_alloc&) {
     throw_environment("no memory for onednn to run this problem");
   }
-  const std::vector<Way> ways = ways_of(workload);
-  if (ways.empty())
+  const std::vector<Algorithm> algorithms = algorithms_of(workload);
+  if (algorithms.empty())
     throw_environment("oneDNN {} has no {} kernel for this problem on this processor", library_.version,
                       types_text(workload));
-  way_ = fastest_of(ways);
+  algorithm_ = fastest_of(algorithms);
 }
 
-std::vector<Way> OneDnnRunner::ways_of(const Workload& workload) const {
+std::vector<Algorithm> OneDnnRunner::algorithms_of(const Workload& workload) const {
   const std::shared_ptr<Primitives> primitives = make_primitives(library_);
   const std::span<void* const> tensors(buffers_->pointers(), buffers_->problem().arguments.size());
-  if (workload.op() == Operator::kConv2d) return conv2d_ways(primitives, workload, tensors);
-  if (workload.op() == Operator::kRowwise) return rowwise_ways(primitives, workload.rowwise(), tensors);
+  if (workload.op() == Operator::kConv2d) return conv2d_algorithms(primitives, workload, tensors);
+  if (workload.op() == Operator::kRowwise) return rowwise_algorithms(primitives, workload.rowwise(), tensors);
   const Gemm& gemm = workload.gemm();
-  std::vector<Way> ways = gemm_ways(primitives, workload, tensors);
-  if (gemm.a.type != DType::kF32) return ways;
+  std::vector<Algorithm> algorithms = gemm_algorithms(primitives, workload, tensors);
+  if (gemm.a.type != DType::kF32) return algorithms;
   const auto floats = [&](std::size_t i) { return static_cast<float*>(tensors[i]); };
-  ways.push_back(
+  algorithms.push_back(
       {"sgemm", [sgemm = open_sgemm(threads_), calls = sgemm_calls(gemm, floats(0), floats(1), floats(2))] {
          for (const SgemmCall& one : calls) sgemm.call(one);
        }});
-  return ways;
+  return algorithms;
 }
 
-Way OneDnnRunner::fastest_of(const std::vector<Way>& ways) {
+Algorithm OneDnnRunner::fastest_of(const std::vector<Algorithm>& algorithms) {
   std::optional<double> least;
-  const Way* fastest = nullptr;
-  for (const Way& way : ways) {
+  const Algorithm* fastest = nullptr;
+  for (const Algorithm& algorithm : algorithms) {
     buffers_->reset_outputs();
-    way.call();
+    algorithm.call();
     // Winograd may lose more than is allowed
     if (std::holds_alternative<Fault>(buffers_->verdict())) continue;
-    const double us = estimate(sample_calls(way.call, kChoosing, threads_, sweep_.beside(threads_)).us);
+    const double us = estimate(sample_calls(algorithm.call, kChoosing, threads_, sweep_.beside(threads_)).us);
     if (least && *least <= us) continue;
     least = us;
-    fastest = &way;
+    fastest = &algorithm;
   }
   if (fastest == nullptr) throw_user("none of onednn's ways to compute this gives the right result here");
   return *fastest;
 }
 
 std::variant<Checked, Fault> OneDnnRunner::check(int slot) {
-  if (!way_) return gemm_.check(slot);
+  if (!algorithm_) return gemm_.check(slot);
   buffers_->reset_outputs();
-  way_->call();
+  algorithm_->call();
   auto verdict = buffers_->verdict();
-  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = note_of(library_, way_->name);
+  if (auto* checked = std::get_if<Checked>(&verdict)) checked->note = note_of(library_, algorithm_->name);
   return verdict;
 }
 
 std::variant<Samples, Fault> OneDnnRunner::time(int slot, const SampleRequest& request) {
-  if (!way_) return gemm_.time(slot, request);
-  return sample_calls(way_->call, request, threads_, sweep_.beside(threads_));
+  if (!algorithm_) return gemm_.time(slot, request);
+  return sample_calls(algorithm_->call, request, threads_, sweep_.beside(threads_));
 }
 
 std::string describe(const std::vector<std::string>& folders) {

@@ -46,8 +46,8 @@ Tensors describe(Primitives& primitives, const Conv2d& conv) {
 
 }  // namespace
 
-std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
-                             std::span<void* const> pointers) {
+std::vector<Algorithm> conv2d_algorithms(const std::shared_ptr<Primitives>& primitives,
+                                         const Workload& workload, std::span<void* const> pointers) {
   const Conv2d& conv = workload.conv2d();
   const Tensors t = describe(*primitives, conv);
   const auto output = [&](DType type) {
@@ -63,15 +63,16 @@ std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, cons
                            {conv.dilation_h - 1, conv.dilation_w - 1},
                            {conv.pad_top, conv.pad_left},
                            {conv.pad_bottom, conv.pad_right}};
-  std::vector<Way> ways;
+  std::vector<Algorithm> algorithms;
   for (const auto& [algorithm, algorithm_name] : {std::pair{kDirect, "direct"}, {kWinograd, "winograd"}})
     for (const bool blocked : {false, true}) {
       const Operands operands = {blocked ? t.any_x : t.x, t.any_f, blocked ? t.any_y : t.y, extras.bias.desc};
-      add_way(ways, primitives, fmt::format("{} {}", blocked ? "blocked" : "plain", algorithm_name),
-              primitives->convolution(operands, algorithm, windows, *attributes), {t.x, pointers[0]},
-              {t.f, pointers[1]}, {t.y, pointers[2]}, extras);
+      add_algorithm(algorithms, primitives,
+                    fmt::format("{} {}", blocked ? "blocked" : "plain", algorithm_name),
+                    primitives->convolution(operands, algorithm, windows, *attributes), {t.x, pointers[0]},
+                    {t.f, pointers[1]}, {t.y, pointers[2]}, extras);
     }
-  return ways;
+  return algorithms;
 }
 
 }  // namespace lehr::onednn

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "measure/vendor/onednn/onednn_algorithm.h"
 #include "measure/vendor/onednn/onednn_primitives.h"
-#include "measure/vendor/onednn/onednn_way.h"
 #include "workload/workload.h"
 
 namespace lehr::onednn {
@@ -17,7 +17,7 @@ namespace lehr::onednn {
 /// "plain direct": input and output as they are. "blocked direct": copied to and from the layout that the
 /// library prefers, inside of the call. "... winograd" if it has that. `pointers`, of tensors_of(workload),
 /// must outlive the result.
-std::vector<Way> conv2d_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
-                             std::span<void* const> pointers);
+std::vector<Algorithm> conv2d_algorithms(const std::shared_ptr<Primitives>& primitives,
+                                         const Workload& workload, std::span<void* const> pointers);
 
 }  // namespace lehr::onednn

@@ -46,11 +46,11 @@ ChannelView channels_of(const Gemm& g, bool inner_product) {
 
 }  // namespace
 
-std::vector<Way> gemm_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
-                           std::span<void* const> pointers) {
+std::vector<Algorithm> gemm_algorithms(const std::shared_ptr<Primitives>& primitives,
+                                       const Workload& workload, std::span<void* const> pointers) {
   const Gemm& gemm = workload.gemm();
   const bool batched = gemm.batch > 1;
-  std::vector<Way> ways;
+  std::vector<Algorithm> algorithms;
   const std::string packed = gemm.b.constant ? "packed " : "";
   for (const bool inner_product : {false, true}) {
     if (inner_product && batched) continue;
@@ -68,10 +68,10 @@ std::vector<Way> gemm_ways(const std::shared_ptr<Primitives>& primitives, const 
     const Operands operands = {t.a, gemm.b.constant ? t.any_b : t.b, t.c, extras.bias.desc};
     const Primitive primitive = inner_product ? primitives->inner_product(operands, *attributes)
                                               : primitives->matmul(operands, *attributes);
-    add_way(ways, primitives, packed + (inner_product ? "inner product" : "matmul"), primitive,
-            {t.a, pointers[0]}, {t.b, pointers[1]}, {t.c, pointers[2]}, extras);
+    add_algorithm(algorithms, primitives, packed + (inner_product ? "inner product" : "matmul"), primitive,
+                  {t.a, pointers[0]}, {t.b, pointers[1]}, {t.c, pointers[2]}, extras);
   }
-  return ways;
+  return algorithms;
 }
 
 }  // namespace lehr::onednn

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "measure/vendor/onednn/onednn_algorithm.h"
 #include "measure/vendor/onednn/onednn_primitives.h"
-#include "measure/vendor/onednn/onednn_way.h"
 #include "workload/workload.h"
 
 namespace lehr::onednn {
@@ -15,7 +15,7 @@ namespace lehr::onednn {
 /// matrix, "inner product". It may have none. For a constant B also "packed matmul" and "packed inner
 /// product": B is packed for each beforehand, outside of the calls. `pointers`, of tensors_of(workload), must
 /// outlive the result.
-std::vector<Way> gemm_ways(const std::shared_ptr<Primitives>& primitives, const Workload& workload,
-                           std::span<void* const> pointers);
+std::vector<Algorithm> gemm_algorithms(const std::shared_ptr<Primitives>& primitives,
+                                       const Workload& workload, std::span<void* const> pointers);
 
 }  // namespace lehr::onednn

@@ -156,14 +156,14 @@ std::shared_ptr<Primitives> make_primitives(const OneDnnLibrary& library) {
   return library.major == 2 ? make_primitives2(library.handle) : make_primitives3(library.handle);
 }
 
-void add_way(std::vector<Way>& ways, const std::shared_ptr<Primitives>& primitives, const std::string& name,
-             const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst,
-             const Extras& extras) {
+void add_algorithm(std::vector<Algorithm>& algorithms, const std::shared_ptr<Primitives>& primitives,
+                   const std::string& name, const Primitive& primitive, const Tensor& src,
+                   const Tensor& weights, const Tensor& dst, const Extras& extras) {
   if (primitive.pd == nullptr || primitive.kernel.starts_with("ref")) return;
   std::vector<Step> steps = primitives->steps_of(primitive, src, weights, dst, extras);
   if (steps.empty()) return;
-  ways.push_back({fmt::format("{}, {}", name, primitive.kernel),
-                  [primitives, all = std::move(steps)] { primitives->run(all); }});
+  algorithms.push_back({fmt::format("{}, {}", name, primitive.kernel),
+                        [primitives, all = std::move(steps)] { primitives->run(all); }});
 }
 
 }  // namespace lehr::onednn

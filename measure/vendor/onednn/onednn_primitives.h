@@ -14,8 +14,8 @@
 
 #include "base/dtype.h"
 #include "measure/system/shared_library.h"
+#include "measure/vendor/onednn/onednn_algorithm.h"
 #include "measure/vendor/onednn/onednn_library.h"
-#include "measure/vendor/onednn/onednn_way.h"
 
 namespace lehr::onednn {
 
@@ -185,8 +185,8 @@ std::unique_ptr<Primitives> make_primitives3(void* library);
 
 /// Adds `primitive` as an algorithm. Adds nothing if the library refuses, or only has its reference
 /// implementation, which nobody would time.
-void add_way(std::vector<Way>& ways, const std::shared_ptr<Primitives>& primitives, const std::string& name,
-             const Primitive& primitive, const Tensor& src, const Tensor& weights, const Tensor& dst,
-             const Extras& extras);
+void add_algorithm(std::vector<Algorithm>& algorithms, const std::shared_ptr<Primitives>& primitives,
+                   const std::string& name, const Primitive& primitive, const Tensor& src,
+                   const Tensor& weights, const Tensor& dst, const Extras& extras);
 
 }  // namespace lehr::onednn

@@ -76,8 +76,8 @@ void require_rowwise(const Rowwise& rowwise) {
         "for layer normalization with a scale and a shift of f32, and for single functions of elements");
 }
 
-std::vector<Way> rowwise_ways(const std::shared_ptr<Primitives>& primitives, const Rowwise& rowwise,
-                              std::span<void* const> pointers) {
+std::vector<Algorithm> rowwise_algorithms(const std::shared_ptr<Primitives>& primitives,
+                                          const Rowwise& rowwise, std::span<void* const> pointers) {
   const RowFunction of = whole_function(rowwise).value();
   const RowExpression expression = expression_of(rowwise);
   const auto number = [&](int node) {
@@ -93,9 +93,9 @@ std::vector<Way> rowwise_ways(const std::shared_ptr<Primitives>& primitives, con
                     : Tensor{primitives->strided(DType::kF32, {rowwise.n}, {1}), pointers[number(node)]};
   };
   const Extras extras = {.norm_scale = vector(of.scale), .norm_shift = vector(of.shift)};
-  std::vector<Way> ways;
+  std::vector<Algorithm> algorithms;
   const auto add = [&](const std::string& name, const Primitive& primitive) {
-    add_way(ways, primitives, name, primitive, src, {}, dst, extras);
+    add_algorithm(algorithms, primitives, name, primitive, src, {}, dst, extras);
   };
   if (of.kind == Kind::kElement)
     add("eltwise", primitives->eltwise(src.desc, dst.desc, eltwise_of(of).value()));
@@ -106,7 +106,7 @@ std::vector<Way> rowwise_ways(const std::shared_ptr<Primitives>& primitives, con
     add("softmax", primitives->softmax(src.desc, dst.desc, kSoftmax));
   else
     add("logsoftmax", primitives->softmax(src.desc, dst.desc, kLogSoftmax));
-  return ways;
+  return algorithms;
 }
 
 }  // namespace lehr::onednn

@@ -15,7 +15,7 @@ void require_rowwise(const Rowwise& rowwise);
 
 /// Returns the primitive that computes the expression; empty if the library has no kernel for it. `pointers`,
 /// of tensors_of(workload), must outlive the result.
-std::vector<Way> rowwise_ways(const std::shared_ptr<Primitives>& primitives, const Rowwise& rowwise,
-                              std::span<void* const> pointers);
+std::vector<Algorithm> rowwise_algorithms(const std::shared_ptr<Primitives>& primitives,
+                                          const Rowwise& rowwise, std::span<void* const> pointers);
 
 }  // namespace lehr::onednn

@@ -130,7 +130,7 @@ Difference real_difference(const Data& wanted, const Data& got) {
         result.worst = std::max(result.worst, std::abs(std::clamp(one, -kMasked, kMasked) -
                                                        std::clamp(other, -kMasked, kMasked)));
       else if (one != other && !(std::isnan(one) && std::isnan(other)))
-        result.other_places = true;
+        result.other_matches = true;
     }
   });
   return result;
@@ -184,8 +184,8 @@ void add_own(Original& original, const std::vector<Data>& again) {
     if (i >= again.size()) continue;
     const Difference one = difference(original.outputs[i], again[i]);
     Difference& own = original.own[i];
-    own = {std::max(own.worst, one.worst), std::max(own.mean, one.mean), own.other_places || one.other_places,
-           own.other_shape || one.other_shape};
+    own = {std::max(own.worst, one.worst), std::max(own.mean, one.mean),
+           own.other_matches || one.other_matches, own.other_shape || one.other_shape};
   }
 }
 
@@ -217,7 +217,7 @@ void Comparison::set_limits(std::size_t output) {
     const Difference& own = originals_[kind].own[output];
     const Tally& tally = tallies[kind];
     Limit& limit = limits_[kind][output];
-    limit.places = tally.special == fewest_special;
+    limit.matches = tally.special == fewest_special;
     if (is_real(data)) {
       // If all elements are 0, differences are a share of the output's range for other inputs.
       limit.range = tally.range > 0 ? tally.range : smallest_range > 0 ? smallest_range : 1;
@@ -237,7 +237,7 @@ void Comparison::set_limits(std::size_t output) {
     } else {
       limit.share = kTimesOwn * own.worst;
     }
-    limit.compared = says_something && !own.other_shape && !own.other_places && !data.bytes.empty() &&
+    limit.compared = says_something && !own.other_shape && !own.other_matches && !data.bytes.empty() &&
                      (!is_real(data) || tally.special < count_of(data)) && limit.share < kSaysNothing;
   }
 }
@@ -281,9 +281,9 @@ void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& 
     const Limit& limit = limits_[kind][i];
     if (found.other_shape) {
       wrong("has another shape or type than the original's");
-    } else if (found.other_places && limit.compared && limit.places) {
+    } else if (found.other_matches && limit.compared && limit.matches) {
       wrong("has infinities or NaN in other places than the original's");
-    } else if (!found.other_places && limit.compared) {
+    } else if (!found.other_matches && limit.compared) {
       const double share = found.worst / limit.range;
       if (share > limit.share && is_coded(wanted))
         wrong(fmt::format("differs by {:.0f} steps", found.worst));
@@ -341,7 +341,7 @@ std::vector<std::string> Comparison::not_finite() const {
   std::vector<std::string> result;
   for (std::size_t kind = 0; kind < originals_.size(); ++kind)
     for (std::size_t i = 0; i < outputs_; ++i)
-      if (!limits_[kind][i].places)
+      if (!limits_[kind][i].matches)
         result.push_back(fmt::format("the original's '{}' is not finite with inputs of {}",
                                      originals_[kind].outputs[i].name, originals_[kind].kind));
   return result;

@@ -22,7 +22,7 @@ struct Difference {
   /// The mean distance of 8-bit integers; else 0.
   double mean = 0;
   /// Whether infinities or NaN are at other positions.
-  bool other_places = false;
+  bool other_matches = false;
   /// Whether it has another type or shape.
   bool other_shape = false;
 };
@@ -123,10 +123,10 @@ class Comparison {
  private:
   struct Limit {
     bool compared = false;
-    double range = 1;    ///< a difference is a share of it
-    double share = 0;    ///< largest difference
-    double mean = 0;     ///< largest mean difference of 8-bit integers
-    bool places = true;  ///< whether infinities and NaN must be at the original's positions
+    double range = 1;     ///< a difference is a share of it
+    double share = 0;     ///< largest difference
+    double mean = 0;      ///< largest mean difference of 8-bit integers
+    bool matches = true;  ///< whether infinities and NaN must be at the original's positions
   };
   void set_limits(std::size_t output);
   bool varies(std::size_t output) const;

@@ -33,7 +33,7 @@ struct Lowering {
   KernelBuilder builder;
   BufferId x{}, f{}, y{}, u{}, x_planes{}, y_lines{};
   FusedEpilogue epilogue;
-  VarId part{}, image{}, group{}, block{}, line{}, cb{}, jt{}, it{};
+  VarId work_item{}, image{}, group{}, block{}, line{}, cb{}, jt{}, it{};
 
   std::int64_t channels() const { return conv.c / conv.groups; }
   std::int64_t filters() const { return conv.k / conv.groups; }
@@ -47,17 +47,18 @@ struct Lowering {
   std::int64_t part_lines() const { return s.split == 0 ? ceil_div(conv.out_h(), s.threads) : conv.out_h(); }
 
   Expr first_line() const {
-    return s.split == 0 ? cpu::first_tile(var(part), conv.out_h(), s.threads) : integer(0);
+    return s.split == 0 ? cpu::first_tile(var(work_item), conv.out_h(), s.threads) : integer(0);
   }
   Expr end_line() const {
-    return s.split == 0 ? cpu::first_tile(var(part) + 1, conv.out_h(), s.threads) : integer(conv.out_h());
+    return s.split == 0 ? cpu::first_tile(var(work_item) + 1, conv.out_h(), s.threads)
+                        : integer(conv.out_h());
   }
   Expr first_filter_tile() const {
-    return s.split == 1 ? cpu::first_tile(var(part), filter_tiles(), s.threads) : integer(0);
+    return s.split == 1 ? cpu::first_tile(var(work_item), filter_tiles(), s.threads) : integer(0);
   }
   Expr filter_tiles_now() const {
     if (s.split != 1 || filter_tiles() % s.threads == 0) return integer(part_filter_tiles());
-    return cpu::first_tile(var(part) + 1, filter_tiles(), s.threads) - first_filter_tile();
+    return cpu::first_tile(var(work_item) + 1, filter_tiles(), s.threads) - first_filter_tile();
   }
   Expr channels_now() const {
     if (channels() % cc() == 0) return integer(cc());
@@ -128,9 +129,9 @@ Block micro_kernel(Lowering& l, std::int64_t rows) {
 
 Block pack_filters(Lowering& l) {
   const std::int64_t taps = l.conv.r * l.conv.s;
-  const VarId part = l.builder.var("u_part"), c = l.builder.var("u_c"), tap = l.builder.var("u_tap"),
+  const VarId work_item = l.builder.var("u_part"), c = l.builder.var("u_c"), tap = l.builder.var("u_tap"),
               row = l.builder.var("u_row"), filter = l.builder.var("u_k");
-  const Expr group = var(part) / l.filter_tiles(), tile = var(part) % l.filter_tiles();
+  const Expr group = var(work_item) / l.filter_tiles(), tile = var(work_item) % l.filter_tiles();
   const Expr from =
       l.view.filter_element(group * l.filters() + var(filter), var(c), l.view.stored_tap(var(tap)));
   Block body =
@@ -139,7 +140,7 @@ Block pack_filters(Lowering& l) {
   body.push_front(Let{filter, tile * l.s.mr + var(row)});
   body = block(loop(row, l.s.mr, LoopKind::kSerial, body));
   body = block(loop(tap, taps, LoopKind::kSerial, body));
-  return block(loop(part, l.conv.groups * l.filter_tiles(), LoopKind::kParallel,
+  return block(loop(work_item, l.conv.groups * l.filter_tiles(), LoopKind::kParallel,
                     block(loop(c, l.channels(), LoopKind::kSerial, body))));
 }
 
@@ -206,7 +207,7 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Conv2dCpuSchedule& sched
   l.x_planes = builder.buffer("x_planes", DType::kF32, Scope::kScratch, l.slack_begin() + l.slack());
   l.y_lines = builder.buffer("y_lines", DType::kF32, Scope::kScratch,
                              l.part_filter_tiles() * l.s.mr * l.planes.tiles * l.tile() + l.s.lanes);
-  l.part = builder.var("task_index");
+  l.work_item = builder.var("task_index");
   l.image = builder.var("image");
   l.group = builder.var("group");
   l.block = builder.var("block");
@@ -220,13 +221,13 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Conv2dCpuSchedule& sched
                      cpu::copy_planes(builder, copy_of(l)), compute(l), copy_out(l));
   body = block(loop(l.block, blocks, LoopKind::kSerial, body));
   if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, body));
-  body = cpu::over_items(conv.n, l.s.split == 2, l.image, l.part, body);
+  body = cpu::over_items(conv.n, l.s.split == 2, l.image, l.work_item, body);
   // Elements behind the last plane are read for pixels that are dropped; zeros keep that from being slow.
   body.push_front(cpu::clear_planes(builder, copy_of(l)));
   body.push_front(Alloc{l.y_lines});
   body.push_front(Alloc{l.x_planes});
-  const std::int64_t parts = l.s.split == 2 ? conv.n : l.s.threads;
-  builder.kernel.body = block(loop(l.part, parts, LoopKind::kParallel, body));
+  const std::int64_t work_items = l.s.split == 2 ? conv.n : l.s.threads;
+  builder.kernel.body = block(loop(l.work_item, work_items, LoopKind::kParallel, body));
   if (l.s.packed == 1) builder.kernel.prepack = pack_filters(l);
   return std::move(builder.kernel);
 }

@@ -48,8 +48,8 @@ void conv2d_cpu_knobs(Knobs<Conv2dCpuSchedule>& k, const Workload& workload, con
                     "what the threads share out: 0 lines, 1 output channels, 2 images");
   k.knob(&S::mr, "mr", "output channels in registers", cpu::register_rows(filters));
   k.forbid("more threads than lines, channel tiles or images", [=](const S& s) {
-    const std::int64_t parts = s.split == 0 ? lines : s.split == 1 ? ceil_div(filters, s.mr) : conv.n;
-    return s.threads > 1 && parts < s.threads;
+    const std::int64_t work_items = s.split == 0 ? lines : s.split == 1 ? ceil_div(filters, s.mr) : conv.n;
+    return s.threads > 1 && work_items < s.threads;
   });
   k.knob(&S::nv, "nv", "vectors of pixels in registers", {1, 2, 3, 4, 5, 6, 8});
   k.forbid("needs more vector registers than there are",

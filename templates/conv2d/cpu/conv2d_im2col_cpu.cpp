@@ -46,7 +46,7 @@ struct Lowering {
 };
 
 /// Fills the last groups of a panel, and computes the sums of its filters.
-Block finish_panel(Lowering& l, const Expr& of_group, const Expr& first, const Expr& part) {
+Block finish_panel(Lowering& l, const Expr& of_group, const Expr& first, const Expr& work_item) {
   GemmNest& n = l.n;
   Block body;
   const std::int64_t products = l.conv.products(), rest = n.p.k * l.together() - products;
@@ -59,8 +59,8 @@ Block finish_panel(Lowering& l, const Expr& of_group, const Expr& first, const E
   }
   if (n.correction.needed())
     body.push_back(cpu::sum_columns(n.builder, *n.form,
-                                    {l.u, l.u_sums, l.packed(of_group, first, integer(0)), part * l.side(),
-                                     l.side(), integer(n.p.k), n.p.k}));
+                                    {l.u, l.u_sums, l.packed(of_group, first, integer(0)),
+                                     work_item * l.side(), l.side(), integer(n.p.k), n.p.k}));
   return body;
 }
 
@@ -69,9 +69,9 @@ Block pack_filters(Lowering& l) {
   const Conv2d& conv = l.conv;
   KernelBuilder& builder = l.n.builder;
   const std::int64_t filters = conv.k / conv.groups, channels = l.channels(), taps = conv.r * conv.s;
-  const VarId part = builder.var("u_part"), c = builder.var("u_c"), tap = builder.var("u_tap"),
+  const VarId work_item = builder.var("u_part"), c = builder.var("u_c"), tap = builder.var("u_tap"),
               row = builder.var("u_row"), k = builder.var("u_k");
-  const Expr of_group = var(part) / l.panels(), first = var(part) % integer(l.panels()) * l.side();
+  const Expr of_group = var(work_item) / l.panels(), first = var(work_item) % integer(l.panels()) * l.side();
   const Expr filter = of_group * filters + var(k);
   const Expr from = l.view.filter_element(filter, var(c), l.view.stored_tap(var(tap)));
   Expr step = var(c) * taps + var(tap);
@@ -93,8 +93,8 @@ Block pack_filters(Lowering& l) {
   body = block(loop(row, l.side(), LoopKind::kSerial, body));
   body = block(loop(tap, taps, LoopKind::kSerial, body));
   body = block(loop(c, channels, LoopKind::kSerial, body));
-  append(body, finish_panel(l, of_group, first, var(part)));
-  return block(loop(part, conv.groups * l.panels(), LoopKind::kParallel, body));
+  append(body, finish_panel(l, of_group, first, var(work_item)));
+  return block(loop(work_item, conv.groups * l.panels(), LoopKind::kParallel, body));
 }
 
 void read_nchw(Lowering& l, PixelSource& source) {

@@ -62,29 +62,31 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
   const std::int64_t nr = n.nr(), pixels = n.p.n, run = im2col_run(conv, from.copied ? 1 : 0);
   const int lanes = static_cast<int>(n.s.lanes);
   const VarId tile = n.builder.var("px_tile"), y = n.builder.var("px_y"), x = n.builder.var("px_x"),
-              part = n.builder.var("px_run"), begin = n.builder.var("px_begin"),
+              work_item = n.builder.var("px_run"), begin = n.builder.var("px_begin"),
               end = n.builder.var("px_end"), source = n.builder.var("px_from"), v = n.builder.var("px_v"),
               c = n.builder.var("px_c"), r = n.builder.var("px_r"), s = n.builder.var("px_s");
   // A tile consists of pieces of runs. Piece number 0 begins in the middle of its run.
-  const bool one_part = run == pixels || run % nr == 0, whole = pixels % nr == 0;
-  const std::int64_t most_parts = one_part ? 1 : std::min(ceil_div(pixels, run), (nr + run - 2) / run + 1);
+  const bool one_work_item = run == pixels || run % nr == 0, whole = pixels % nr == 0;
+  const std::int64_t most_work_items =
+      one_work_item ? 1 : std::min(ceil_div(pixels, run), (nr + run - 2) / run + 1);
   const Expr now = whole ? integer(nr) : min(integer(nr), integer(pixels) - var(n.column));
   const Expr in_run = run == pixels ? var(n.column) : var(x);
-  const Expr run_begins = one_part ? integer(0) - in_run : var(part) * run - in_run;  // in the panel's row
-  const Expr first = one_part ? integer(0) : var(begin), last = one_part ? now : var(end);
+  const Expr run_begins =
+      one_work_item ? integer(0) - in_run : var(work_item) * run - in_run;  // in the panel's row
+  const Expr first = one_work_item ? integer(0) : var(begin), last = one_work_item ? now : var(end);
 
-  const Expr line = one_part ? var(y) : var(y) + var(part);
+  const Expr line = one_work_item ? var(y) : var(y) + var(work_item);
   const Expr at = first + var(v) * n.s.lanes, channel = channels.first + var(c);
   const Expr plane = image_of(n, conv) * conv.c + group_of(n, conv) * from.channels() + channel;
   const Expr tap = from.copied
                        ? cpu::tap_in(from.planes, conv, channel * from.planes.channel(), var(r), var(s))
                        : (plane * conv.h + var(r) * conv.dilation_h) * conv.w + var(s) * conv.dilation_w;
   const Expr index = tap + var(source) + at;
-  const bool even = one_part && whole;
+  const bool even = one_work_item && whole;
   Expr value = from.copied || even ? load(from.buffer, index, lanes)
                                    : load_active(from.buffer, index, lanes, last - at);
   std::optional<Expr> room;
-  if (!one_part) room = integer(nr) - at;
+  if (!one_work_item) room = integer(nr) - at;
   const Expr k = (var(c) * conv.r + var(r)) * conv.s + var(s);
   Block body = block(Store{panel, var(tile) * (nr * n.kc()) + k * nr + at, value, lanes, room});
   const LoopKind of_line = conv.s <= kMostUnrolled ? LoopKind::kUnrolled : LoopKind::kSerial;
@@ -93,10 +95,10 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
   const std::int64_t most_vectors = ceil_div(std::min(run, nr), n.s.lanes);
   const Expr vectors = even ? integer(most_vectors) : (last - first + (n.s.lanes - 1)) / n.s.lanes;
   body = block(Let{source, place_of_row(n, from, run_begins, line)}, loop_to(v, vectors, most_vectors, body));
-  if (!one_part) {
+  if (!one_work_item) {
     body.push_front(Let{end, min(run_begins + run, now)});
     body.push_front(Let{begin, max(run_begins, integer(0))});
-    body = block(loop_to(part, (in_run + now - 1) / run + 1, most_parts, body));
+    body = block(loop_to(work_item, (in_run + now - 1) / run + 1, most_work_items, body));
   }
   Block of_tile = block(Let{n.column, n.column_of(var(tile))});
   if (!whole) {

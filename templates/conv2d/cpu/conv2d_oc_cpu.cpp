@@ -107,8 +107,8 @@ class Lowering {
     if (shape_.pooled_elements > 0) body.push_front(Alloc{pooled_});
     if (keeps_sums()) body.push_front(Alloc{sums_});
     if (s_.copy == 1) body.push_front(Alloc{lines_});
-    const std::int64_t parts = s_.split == 2 ? conv_.n : s_.threads;
-    b_.kernel.body = block(loop(part_, parts, LoopKind::kParallel, body));
+    const std::int64_t work_items = s_.split == 2 ? conv_.n : s_.threads;
+    b_.kernel.body = block(loop(part_, work_items, LoopKind::kParallel, body));
     b_.kernel.prepack = pack_filters();
     return std::move(b_.kernel);
   }
@@ -226,10 +226,10 @@ class Lowering {
   }
   // Channels are counted one by one here, including those that fill the last group.
   Block pack_filters() {
-    const VarId part = b_.var("u_part"), c = b_.var("u_c"), r = b_.var("u_r"), s = b_.var("u_s"),
+    const VarId work_item = b_.var("u_part"), c = b_.var("u_c"), r = b_.var("u_r"), s = b_.var("u_s"),
                 column = b_.var("u_column"), k = b_.var("u_k");
     const std::int64_t channels = conv_.c / conv_.groups;
-    const Expr of_group = var(part) / shape_.panels, panel = var(part) % shape_.panels;
+    const Expr of_group = var(work_item) / shape_.panels, panel = var(work_item) % shape_.panels;
     const Expr source = of_group * shape_.filters + var(k);
     const Expr from = view_.filter_element(source, var(c), view_.stored_tap(var(r), var(s)));
     const Expr channel = var(c) / form_.group, first = channel / shape_.cc * shape_.cc;
@@ -250,9 +250,9 @@ class Lowering {
     const std::int64_t steps = shape_.channels * conv_.r * conv_.s;
     if (correction_.needed())
       body.push_back(cpu::sum_columns(b_, form_,
-                                      {u_, u_sums_, var(part) * panel_elements(), var(part) * shape_.nr,
-                                       shape_.nr, integer(steps), steps}));
-    return block(loop(part, conv_.groups * shape_.panels, LoopKind::kParallel, body));
+                                      {u_, u_sums_, var(work_item) * panel_elements(),
+                                       var(work_item) * shape_.nr, shape_.nr, integer(steps), steps}));
+    return block(loop(work_item, conv_.groups * shape_.panels, LoopKind::kParallel, body));
   }
 
   // ---- products ----

@@ -36,9 +36,10 @@ std::int64_t line_elements(const OcCopy& c) {
 /// Copies the groups of channels of a line of the image, one group after the other.
 Block copy_groups(KernelBuilder& builder, const OcCopy& c, const Expr& slot, const Expr& row) {
   const Conv2d& conv = c.conv;
-  const VarId part = builder.var("in_group");
+  const VarId work_item = builder.var("in_group");
   const std::int64_t channels = conv.c / conv.groups, group = c.shape.group;
-  const Expr channel = var(part) * group, column = integer(first_inside(c) * c.shape.step_w - conv.pad_left);
+  const Expr channel = var(work_item) * group,
+             column = integer(first_inside(c) * c.shape.step_w - conv.pad_left);
   const Expr of_image = c.group * channels + channel;
   cpu::GroupCopy copy;
   copy.from = c.from;
@@ -48,18 +49,18 @@ Block copy_groups(KernelBuilder& builder, const OcCopy& c, const Expr& slot, con
   copy.lines = channels % group == 0 ? integer(group) : integer(channels) - channel;
   if (is_nhwc(c)) {
     copy.source = ((c.image * conv.h + row) * conv.w + column) * conv.c + of_image;
-    copy.target = slot * line_elements(c) + first_inside(c) * pixel_elements(c) + var(part) * group;
+    copy.target = slot * line_elements(c) + first_inside(c) * pixel_elements(c) + var(work_item) * group;
     copy.from_step = c.shape.step_w * conv.c;
     copy.line_step = 1;
   } else {
     copy.source = ((c.image * conv.c + of_image) * conv.h + row) * conv.w + column;
     copy.target =
-        (slot * c.shape.channels + var(part)) * (c.shape.width_in * group) + first_inside(c) * group;
+        (slot * c.shape.channels + var(work_item)) * (c.shape.width_in * group) + first_inside(c) * group;
     copy.from_step = c.shape.step_w;
     copy.line_step = conv.h * conv.w;
   }
   copy.to_step = pixel_elements(c);
-  return block(loop(part, c.shape.channels, LoopKind::kSerial, block(copy_first_groups(c.form, copy))));
+  return block(loop(work_item, c.shape.channels, LoopKind::kSerial, block(copy_first_groups(c.form, copy))));
 }
 
 /// Copies a line of an nhwc image: as a whole if its pixels have no gaps between them, else pixel by pixel.

@@ -30,9 +30,9 @@ const Values& channel_steps() {
 bool needs_copy(const Conv2d& conv) {
   return conv.pad_left > 0 || (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w >= conv.w;
 }
-/// Returns the most lines of a work item, if `parts` share the lines.
-std::int64_t most_lines(const Conv2d& conv, std::int64_t parts, const PoolWindows& windows) {
-  return ceil_div(windows.over(conv.out_h()), parts) * windows.stride;
+/// Returns the most lines of a work item, if `work_items` share the lines.
+std::int64_t most_lines(const Conv2d& conv, std::int64_t work_items, const PoolWindows& windows) {
+  return ceil_div(windows.over(conv.out_h()), work_items) * windows.stride;
 }
 /// Returns values of "lines" for blocks of any of `lines`: whole strides.
 Values line_values(Values lines, std::int64_t stride) {

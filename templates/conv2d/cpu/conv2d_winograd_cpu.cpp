@@ -86,8 +86,8 @@ class Lowering {
         cpu::clear_line(b_, pixels_, integer(0), shape_.lines_in * shape_.width_in * s_.lanes, s_.lanes));
     if (!nhwc()) body.push_front(Alloc{y_lines_});
     for (const BufferId buffer : {out_, sums_, v_, pixels_}) body.push_front(Alloc{buffer});
-    const std::int64_t parts = s_.split == 2 ? conv_.n : s_.threads;
-    b_.kernel.body = block(loop(part_, parts, LoopKind::kParallel, body));
+    const std::int64_t work_items = s_.split == 2 ? conv_.n : s_.threads;
+    b_.kernel.body = block(loop(part_, work_items, LoopKind::kParallel, body));
     b_.kernel.prepack = winograd_filters(b_, conv_, shape_, algorithm_, f_, u_);
     return std::move(b_.kernel);
   }

@@ -39,10 +39,10 @@ void tile_knobs(Knobs<S>& k, const Conv2d& conv, const Limits& limits) {
   k.forbid("needs more vector registers than there are",
            [=](const S& s) { return !cpu::fits_registers(s.mr, s.nv, limits); });
   k.forbid("more threads than rows of tiles, panels or images", [=](const S& s) {
-    const std::int64_t parts = s.split == 0   ? ceil_div(conv.out_h(), s.tile)
-                               : s.split == 1 ? ceil_div(conv.k, s.nv * s.lanes)
-                                              : conv.n;
-    return s.threads > 1 && parts < s.threads;
+    const std::int64_t work_items = s.split == 0   ? ceil_div(conv.out_h(), s.tile)
+                                    : s.split == 1 ? ceil_div(conv.k, s.nv * s.lanes)
+                                                   : conv.n;
+    return s.threads > 1 && work_items < s.threads;
   });
   k.forbid("a panel is wider than the output channels",
            [=](const S& s) { return s.nv > 1 && (s.nv - 1) * s.lanes >= conv.k; });
@@ -75,8 +75,8 @@ void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload,
   tile_knobs(k, conv, limits);
   Values call_rows;
   for (const std::int64_t size : sizes)
-    for (const std::int64_t parts : {std::int64_t{1}, std::int64_t{limits.cores}})
-      call_rows.push_back(ceil_div(ceil_div(conv.out_h(), size), parts));
+    for (const std::int64_t work_items : {std::int64_t{1}, std::int64_t{limits.cores}})
+      call_rows.push_back(ceil_div(ceil_div(conv.out_h(), size), work_items));
   k.knob(&S::rows, "rows", "rows of tiles of one block; the last value covers all",
          cpu::up_to_any(call_rows, row_steps()));
   k.only(

@@ -83,12 +83,12 @@ struct Lowering {
 Block prepack_b(Lowering& l) {
   GemmNest& n = l.n;
   constexpr std::int64_t kLine = cpu::kLineFloats;
-  const VarId part = n.builder.var("u_part"), column = n.builder.var("u_column"), k = n.builder.var("u_k"),
-              j = n.builder.var("u_j");
-  const Expr matrix = n.p.batch == 1 ? integer(0) : var(part) / l.u_panels();
-  const Expr first = n.p.batch == 1 ? var(part) : var(part) % integer(l.u_panels());
+  const VarId work_item = n.builder.var("u_part"), column = n.builder.var("u_column"),
+              k = n.builder.var("u_k"), j = n.builder.var("u_j");
+  const Expr matrix = n.p.batch == 1 ? integer(0) : var(work_item) / l.u_panels();
+  const Expr first = n.p.batch == 1 ? var(work_item) : var(work_item) % integer(l.u_panels());
   const Expr from = matrix_element(n.p.b, l.k, n.p.n, matrix * (l.k * n.p.n), var(k), var(column));
-  const Expr panel = var(part) * l.u_panel_size();
+  const Expr panel = var(work_item) * l.u_panel_size();
   const Expr to = panel + var(k) / l.group() * l.u_line() + var(j) * l.group() + var(k) % integer(l.group());
   const auto store = [&](const Expr& value) { return block(Store{l.u, to, value, 1, std::nullopt}); };
   Block element = store(n.form->in_second_panel(load(l.operands.b, from)));
@@ -102,9 +102,9 @@ Block prepack_b(Lowering& l) {
   const auto over_line = [&](const Block& body) { return block(loop(j, kLine, LoopKind::kSerial, body)); };
   Block body = n.p.b == Layout::kRow ? over_k(over_line(element)) : over_line(over_k(element));
   if (n.correction.needed())
-    body.push_back(cpu::sum_columns(n.builder, *n.form,
-                                    {l.u, l.u_sums, panel, var(part) * kLine, kLine, integer(n.p.k), n.p.k}));
-  return block(loop(part, n.p.batch * l.u_panels(), LoopKind::kParallel, body));
+    body.push_back(cpu::sum_columns(
+        n.builder, *n.form, {l.u, l.u_sums, panel, var(work_item) * kLine, kLine, integer(n.p.k), n.p.k}));
+  return block(loop(work_item, n.p.batch * l.u_panels(), LoopKind::kParallel, body));
 }
 
 /// Packs a panel of groups. Columns that do not exist are left as they are: their sums are never stored.

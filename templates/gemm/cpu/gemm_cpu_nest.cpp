@@ -25,16 +25,16 @@ struct PartTiles {
 PartTiles part_tiles(const GemmNest& n, bool shared, const Expr& tiles) {
   const auto count = as_constant(tiles);
   if (!shared) return {integer(0), tiles, count.has_value()};
-  return {first_tile(var(n.part), tiles, n.s.threads), first_tile(var(n.part) + 1, tiles, n.s.threads),
-          count && *count % n.s.threads == 0};
+  return {first_tile(var(n.work_item), tiles, n.s.threads),
+          first_tile(var(n.work_item) + 1, tiles, n.s.threads), count && *count % n.s.threads == 0};
 }
 PartTiles part_rows(const GemmNest& n) {
   const Expr tiles = n.any_rows() ? (n.row_count() + (n.s.mr - 1)) / n.s.mr : integer(n.row_tiles());
   return part_tiles(n, n.s.split == 0, tiles);
 }
-Tiles tiles_of(const PartTiles& part, std::int64_t owned, VarId block, std::int64_t of_block) {
-  return {part.first + var(block) * of_block,
-          tiles_in_block(part.first, part.end, owned, part.even, var(block), of_block)};
+Tiles tiles_of(const PartTiles& work_item, std::int64_t owned, VarId block, std::int64_t of_block) {
+  return {work_item.first + var(block) * of_block,
+          tiles_in_block(work_item.first, work_item.end, owned, work_item.even, var(block), of_block)};
 }
 Tiles rows_of(const GemmNest& n) {
   return tiles_of(part_rows(n), n.part_row_tiles(), n.ic, n.mc());
@@ -47,8 +47,8 @@ Tiles columns_of(const GemmNest& n) {
 Stmt over_row_blocks(const GemmNest& n, Block body) {
   const std::int64_t blocks = ceil_div(n.part_row_tiles(), n.mc());
   if (!n.any_rows() || blocks == 1) return loop(n.ic, blocks, LoopKind::kSerial, std::move(body));
-  const PartTiles part = part_rows(n);
-  return loop_to(n.ic, (part.end - part.first + (n.mc() - 1)) / n.mc(),
+  const PartTiles work_item = part_rows(n);
+  return loop_to(n.ic, (work_item.end - work_item.first + (n.mc() - 1)) / n.mc(),
                  ceil_div(n.usual_part_row_tiles(), n.mc()), std::move(body));
 }
 
@@ -173,7 +173,7 @@ Expr GemmNest::column_of(const Expr& tile) const {
 void init(GemmNest& nest, const char* name) {
   nest.builder.kernel.name = name;
   nest.builder.kernel.target = Target::kCpu;
-  nest.builder.make_vars({{nest.part, "task_index"},
+  nest.builder.make_vars({{nest.work_item, "task_index"},
                           {nest.batch, "batch"},
                           {nest.jc, "jc"},
                           {nest.pc, "pc"},
@@ -211,16 +211,16 @@ Kernel kernel_of(GemmNest& n) {
   of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, k_body));
   Block body = block(loop(n.jc, ceil_div(n.part_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));
   if (n.any_rows() && n.s.split == 0 && n.s.threads > 1) {  // a work item without rows packs nothing
-    const PartTiles part = part_rows(n);
-    body = block(If{lt(part.first, part.end), body, {}});
+    const PartTiles work_item = part_rows(n);
+    body = block(If{lt(work_item.first, work_item.end), body, {}});
   }
-  body = over_items(n.p.batch, n.s.split == 2, n.batch, n.part, body);
-  Block of_part;
-  for (const BufferId buffer : n.scratch) of_part.push_back(Alloc{buffer});
-  append(of_part, n.at_start);
-  append(of_part, body);
-  const std::int64_t parts = n.s.split == 2 ? n.p.batch : n.s.threads;
-  n.builder.kernel.body = block(loop(n.part, parts, LoopKind::kParallel, of_part));
+  body = over_items(n.p.batch, n.s.split == 2, n.batch, n.work_item, body);
+  Block of_work_item;
+  for (const BufferId buffer : n.scratch) of_work_item.push_back(Alloc{buffer});
+  append(of_work_item, n.at_start);
+  append(of_work_item, body);
+  const std::int64_t work_items = n.s.split == 2 ? n.p.batch : n.s.threads;
+  n.builder.kernel.body = block(loop(n.work_item, work_items, LoopKind::kParallel, of_work_item));
   return std::move(n.builder.kernel);
 }
 

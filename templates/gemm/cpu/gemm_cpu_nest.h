@@ -35,7 +35,7 @@ struct GemmNest {
   FusedEpilogue epilogue;
   ir::BufferId c{};
   /// Loops, outermost first.
-  ir::VarId part{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};
+  ir::VarId work_item{}, batch{}, jc{}, pc{}, ic{}, jt{}, it{};
   /// Number of rows, if the call gives it (p.usual_rows).
   ir::VarId rows{};
   /// First ones of the current block of k and of the current tile.

@@ -113,7 +113,7 @@ struct Lowering {
   BufferId a_rows{};  ///< A's rows, copied
   BufferId sums{};    ///< sums of a tile, by whole vectors of a row, for the epilogue
   bool by_element{};  ///< whether the epilogue reads elements that are not neighbours
-  VarId part{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
+  VarId work_item{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
   VarId rows{};  ///< their number, if the call gives it (p.usual_rows)
 
   bool any_rows() const { return p.usual_rows > 0; }
@@ -304,8 +304,8 @@ Stmt copy_a(Lowering& l) {
 
 /// Returns the tiles of a block of columns.
 Block tiles_of_block(Lowering& l) {
-  const Expr first = cpu::first_tile(var(l.part), l.tiles(), l.s.threads);
-  const Expr end = cpu::first_tile(var(l.part) + 1, l.tiles(), l.s.threads);
+  const Expr first = cpu::first_tile(var(l.work_item), l.tiles(), l.s.threads);
+  const Expr end = cpu::first_tile(var(l.work_item) + 1, l.tiles(), l.s.threads);
   const bool even = l.tiles() % l.s.threads == 0;
   const Expr tiles_now = cpu::tiles_in_block(first, end, l.part_tiles(), even, var(l.jc), l.nc());
   const Expr tile_index = first + var(l.jc) * l.nc() + var(l.jt);
@@ -350,7 +350,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
   l.operands = add_params(builder, l.p);
   l.epilogue = FusedEpilogue(builder, workload);
   l.by_element = l.is_scattered() && has_residual(workload.epilogue);
-  l.part = builder.var("task_index");
+  l.work_item = builder.var("task_index");
   l.batch = builder.var("batch");
   l.jc = builder.var("jc");
   l.jt = builder.var("jt");
@@ -371,7 +371,7 @@ Kernel lower_gemm_dot_cpu(const Workload& workload, const Schedule& schedule, co
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
   if (l.copies_a()) body.push_front(Alloc{l.a_rows});
   if (keeps_sums) body.push_front(Alloc{l.sums});
-  builder.kernel.body = block(loop(l.part, l.s.threads, LoopKind::kParallel, body));
+  builder.kernel.body = block(loop(l.work_item, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }
 

@@ -79,7 +79,7 @@ struct Lowering {
   FusedEpilogue epilogue;
   BufferId sums{};         ///< [row][column of the block], if C's rows are not contiguous
   bool finishes_behind{};  ///< in that case the epilogue depends on single elements of C
-  VarId part{}, batch{}, jb{}, jc{}, column{}, k0{};
+  VarId work_item{}, batch{}, jb{}, jc{}, column{}, k0{};
 
   std::int64_t chunk() const { return s.nv * s.lanes; }
   std::int64_t chunks() const { return ceil_div(p.n, chunk()); }
@@ -170,7 +170,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const 
   l.operands = add_params(builder, l.p);
   l.epilogue = FusedEpilogue(builder, workload);
   l.finishes_behind = l.stores_behind() && has_residual(workload.epilogue);
-  l.part = builder.var("task_index");
+  l.work_item = builder.var("task_index");
   l.batch = builder.var("batch");
   l.jb = builder.var("jb");
   const VarId kb = builder.var("kb");
@@ -181,8 +181,8 @@ Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const 
   if (l.stores_behind())
     l.sums = builder.buffer("sums", DType::kF32, Scope::kScratch, l.p.m * l.block_columns());
 
-  const Expr first_chunk = cpu::first_tile(var(l.part), l.chunks(), l.s.threads);
-  const Expr end_chunk = cpu::first_tile(var(l.part) + 1, l.chunks(), l.s.threads);
+  const Expr first_chunk = cpu::first_tile(var(l.work_item), l.chunks(), l.s.threads);
+  const Expr end_chunk = cpu::first_tile(var(l.work_item) + 1, l.chunks(), l.s.threads);
   const bool even = l.chunks() % l.s.threads == 0;
   const Expr chunks_now =
       cpu::tiles_in_block(first_chunk, end_chunk, l.part_chunks(), even, var(l.jb), l.nb());
@@ -206,7 +206,7 @@ Kernel lower_gemv_cpu(const Workload& workload, const Schedule& schedule, const 
   Block body = block(loop(l.jb, ceil_div(l.part_chunks(), l.nb()), LoopKind::kSerial, k_loops));
   if (l.p.batch > 1) body = block(loop(l.batch, l.p.batch, LoopKind::kSerial, body));
   if (l.stores_behind()) body.push_front(Alloc{l.sums});
-  builder.kernel.body = block(loop(l.part, l.s.threads, LoopKind::kParallel, body));
+  builder.kernel.body = block(loop(l.work_item, l.s.threads, LoopKind::kParallel, body));
   return std::move(builder.kernel);
 }
 

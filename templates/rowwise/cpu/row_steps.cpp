@@ -69,14 +69,14 @@ struct RowSteps::Values {
   std::vector<std::optional<Expr>> known = {};  ///< by node
 };
 
-RowSteps::RowSteps(RowKernel& kernel, std::int64_t slots)
-    : k_(kernel), rows_(1), slots_(slots), vectors_(0), keep_(RowKeep::kAgain) {
+RowSteps::RowSteps(RowKernel& kernel, std::int64_t accumulators)
+    : k_(kernel), rows_(1), accumulators_(accumulators), vectors_(0), keep_(RowKeep::kAgain) {
   make_buffers(k_.plan.needs_of(k_.split->pass, k_.rowwise));
 }
 
-RowSteps::RowSteps(RowKernel& kernel, std::int64_t rows, std::int64_t slots, std::int64_t vectors,
+RowSteps::RowSteps(RowKernel& kernel, std::int64_t rows, std::int64_t accumulators, std::int64_t vectors,
                    RowKeep keep)
-    : k_(kernel), rows_(rows), slots_(slots), vectors_(vectors), keep_(keep) {
+    : k_(kernel), rows_(rows), accumulators_(accumulators), vectors_(vectors), keep_(keep) {
   make_buffers({k_.plan.needed, std::vector<bool>(k_.plan.reductions.size(), true)});
 }
 
@@ -95,7 +95,7 @@ void RowSteps::make_buffers(const RowPlan::Needs& needs) {
   }
   for (std::size_t i = 0; i < k_.plan.reductions.size(); ++i) {
     const bool is_here = !k_.split || k_.plan.reductions[i].pass == k_.split->pass;
-    sums_.push_back(make(is_here, "sums", Scope::kRegister, rows_ * slots_ * k_.lanes, lanes()));
+    sums_.push_back(make(is_here, "sums", Scope::kRegister, rows_ * accumulators_ * k_.lanes, lanes()));
     results_.push_back(make(needs.reductions[i], "sum", Scope::kRegister, rows_ * width(), width()));
   }
 }
@@ -191,11 +191,11 @@ Expr RowSteps::row_input(int node, const Expr& number, const Expr& row) const {
 
 /// Returns the sum of all accumulators of a row.
 Expr RowSteps::reduced(const RowReduction& reduction, std::size_t number, const Expr& row) const {
-  const auto slot = [&](std::int64_t i) {
-    return load(*sums_[number], (row * slots_ + i) * k_.lanes, lanes());
+  const auto accumulator = [&](std::int64_t i) {
+    return load(*sums_[number], (row * accumulators_ + i) * k_.lanes, lanes());
   };
-  Expr all = slot(0);
-  for (std::int64_t i = 1; i < slots_; ++i) all = joined(reduction.op, slot(i), all);
+  Expr all = accumulator(0);
+  for (std::int64_t i = 1; i < accumulators_; ++i) all = joined(reduction.op, accumulator(i), all);
   if (k_.across) return all;
   return reduction.op == RowOp::kMaxOf   ? reduce_max(all)
          : reduction.op == RowOp::kMinOf ? reduce_min(all)
@@ -248,7 +248,7 @@ Block RowSteps::row_values(int behind, const Expr& row) {
       return block(Store{k_.out[i], row + number, value, width(), active});
     });
     if (k_.split)
-      body.push_back(If{eq(var(k_.split->part), integer(0)), std::move(stores), {}});
+      body.push_back(If{eq(var(k_.split->work_item), integer(0)), std::move(stores), {}});
     else
       body.append(std::move(stores));
   }
@@ -271,9 +271,10 @@ Block RowSteps::clear(int pass) {
     const RowReduction& reduction = k_.plan.reductions[i];
     if (reduction.pass != pass) continue;
     body.push_back(Alloc{*sums_[i]});
-    const Unrolled slot(k_.builder, "slot", rows_ * slots_);
-    body.append(slot.over(block(Store{*sums_[i], slot.at * k_.lanes, constant(neutral(reduction.op), lanes()),
-                                      lanes(), std::nullopt})));
+    const Unrolled accumulator(k_.builder, "slot", rows_ * accumulators_);
+    body.append(
+        accumulator.over(block(Store{*sums_[i], accumulator.at * k_.lanes,
+                                     constant(neutral(reduction.op), lanes()), lanes(), std::nullopt})));
   }
   return body;
 }
@@ -293,15 +294,16 @@ Block RowSteps::end(int pass, const Expr& row) {
 }
 
 /// Returns the index in the workspace at which a part of a split row stores its share of a reduction.
-Expr RowSteps::partial(std::size_t reduction, const Expr& row, const Expr& part) const {
-  return (integer(static_cast<std::int64_t>(reduction) * k_.split->rows) + row) * k_.split->parts + part;
+Expr RowSteps::partial(std::size_t reduction, const Expr& row, const Expr& work_item) const {
+  return (integer(static_cast<std::int64_t>(reduction) * k_.split->rows) + row) * k_.split->work_items +
+         work_item;
 }
 
 Block RowSteps::leave(const Expr& row) {
   Block body;
   for (std::size_t i = 0; i < sums_.size(); ++i)
     if (k_.plan.reductions[i].pass == k_.split->pass)
-      body.push_back(Store{k_.split->partials, partial(i, row, var(k_.split->part)),
+      body.push_back(Store{k_.split->partials, partial(i, row, var(k_.split->work_item)),
                            reduced(k_.plan.reductions[i], i, integer(0)), 1, std::nullopt});
   return body;
 }
@@ -320,12 +322,12 @@ Block RowSteps::gather(int pass, const Expr& row) const {
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     const RowReduction& reduction = k_.plan.reductions[i];
     if (reduction.pass != pass || !results_[i]) continue;
-    const VarId part = k_.builder.var("of_part");
-    const Expr own = load(k_.split->partials, partial(i, row, var(part)));
+    const VarId work_item = k_.builder.var("of_part");
+    const Expr own = load(k_.split->partials, partial(i, row, var(work_item)));
     const Expr so_far = load(*results_[i], integer(0));
     body.push_back(Store{*results_[i], integer(0), constant(neutral(reduction.op), 1), 1, std::nullopt});
     body.push_back(
-        loop(part, k_.split->parts, LoopKind::kSerial,
+        loop(work_item, k_.split->work_items, LoopKind::kSerial,
              block(Store{*results_[i], integer(0), joined(reduction.op, own, so_far), 1, std::nullopt})));
   }
   return body;
@@ -346,8 +348,8 @@ Block RowSteps::step(int pass, const RowVector& vector) {
 
 void RowSteps::add_to(std::size_t number, Values& values) {
   const RowReduction& reduction = k_.plan.reductions[number];
-  const Expr slot = (values.number * slots_ + values.at.slot) * k_.lanes;
-  const Expr so_far = load(*sums_[number], slot, lanes());
+  const Expr accumulator = (values.number * accumulators_ + values.at.accumulator) * k_.lanes;
+  const Expr so_far = load(*sums_[number], accumulator, lanes());
   Expr value = varying(reduction.of, values);
   if (reduction.centre >= 0) {
     const Expr sum = load(*results_[at(reduction.centre)], values.number * width(), width());
@@ -363,7 +365,7 @@ void RowSteps::add_to(std::size_t number, Values& values) {
     value = select(lt(constant(0, lanes()), load(k_.tail, integer(0), lanes())), value,
                    constant(neutral(reduction.op), lanes()));
   values.body.push_back(
-      Store{*sums_[number], slot, joined(reduction.op, value, so_far), lanes(), std::nullopt});
+      Store{*sums_[number], accumulator, joined(reduction.op, value, so_far), lanes(), std::nullopt});
 }
 
 void RowSteps::store(std::size_t output, Values& values) {

@@ -15,8 +15,8 @@ namespace lehr::cpu {
 struct RowSplit {
   ir::BufferId partials{};  ///< [reduction][row][part]
   std::int64_t rows = 1;    ///< rows for which there is room
-  std::int64_t parts = 1;
-  ir::VarId part{};
+  std::int64_t work_items = 1;
+  ir::VarId work_item{};
   int pass = 0;  ///< the pass of this step
 };
 
@@ -38,16 +38,18 @@ struct RowVector {
   ir::Expr row = ir::integer(0);                  ///< the first one
   ir::Expr column = ir::integer(0);               ///< the first one
   std::optional<ir::Expr> active = std::nullopt;  ///< number of leading lanes that exist; nullopt: all
-  ir::Expr slot = ir::integer(0);                 ///< the accumulator to which each reduction adds
+  ir::Expr accumulator = ir::integer(0);          ///< the accumulator to which each reduction adds
 };
 
 /// Computes `rows` rows at once, interleaved.
 class RowSteps {
  public:
-  /// Each reduction has `slots` accumulators a row. `vectors` are those of a row, for nodes that are kept.
-  RowSteps(RowKernel& kernel, std::int64_t rows, std::int64_t slots, std::int64_t vectors, RowKeep keep);
+  /// Each reduction has `accumulators` accumulators a row. `vectors` are those of a row, for nodes that are
+  /// kept.
+  RowSteps(RowKernel& kernel, std::int64_t rows, std::int64_t accumulators, std::int64_t vectors,
+           RowKeep keep);
   /// Computes one pass of rows that are split, one row at a time.
-  RowSteps(RowKernel& kernel, std::int64_t slots);
+  RowSteps(RowKernel& kernel, std::int64_t accumulators);
 
   /// Returns the statements before the first pass, for the rows from `row` on.
   ir::Block begin(const ir::Expr& row);
@@ -82,7 +84,7 @@ class RowSteps {
   ir::Expr reduced(const RowReduction& reduction, std::size_t number, const ir::Expr& row) const;
   ir::Expr of_reduction(int node, const ir::Expr& row) const;
   ir::Block gather(int pass, const ir::Expr& row) const;
-  ir::Expr partial(std::size_t reduction, const ir::Expr& row, const ir::Expr& part) const;
+  ir::Expr partial(std::size_t reduction, const ir::Expr& row, const ir::Expr& work_item) const;
   ir::Expr row_input(int node, const ir::Expr& at, const ir::Expr& row) const;
   void add_to(std::size_t reduction, Values& values);
   void store(std::size_t output, Values& values);
@@ -92,7 +94,7 @@ class RowSteps {
   ir::Block row_values(int behind, const ir::Expr& row);
 
   RowKernel& k_;
-  std::int64_t rows_, slots_, vectors_;
+  std::int64_t rows_, accumulators_, vectors_;
   RowKeep keep_;
   std::vector<std::optional<ir::BufferId>> row_values_, kept_;  // by node
   std::vector<std::optional<ir::BufferId>> sums_, results_;     // by reduction

@@ -147,7 +147,7 @@ struct Lowering {
   const Rowwise& r;
   const Schedule& s;
   RowKernel k;
-  VarId part{};
+  VarId work_item{};
 
   Expr row_count() { return k.builder.kernel.rows ? var(k.builder.kernel.rows->var) : integer(r.m); }
   std::int64_t tail() const { return s.across != 0 ? 0 : r.n % s.lanes; }
@@ -186,7 +186,7 @@ Block columns(Lowering& l, RowSteps& steps, int pass, const Expr& row, const Sha
   const auto several = [&](const Expr& first, std::int64_t count) {
     const Unrolled vector(b, "vector", count);
     return vector.over(
-        steps.step(pass, {.row = row, .column = (first + vector.at) * s.lanes, .slot = vector.at}));
+        steps.step(pass, {.row = row, .column = (first + vector.at) * s.lanes, .accumulator = vector.at}));
   };
   if (share != nullptr) {
     const VarId v = b.var("v");
@@ -279,14 +279,14 @@ Block across_group(Lowering& l, const Expr& row) {
 }
 
 /// Computes a thread's share of all elements, as vectors.
-Block flat_part(Lowering& l) {
+Block flat_work_item(Lowering& l) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
   const std::int64_t step = s.vectors * s.lanes;
   const VarId own = b.var("own");
   const Expr all = l.row_count() * l.r.n, tiles = (all + (step - 1)) / step;
-  const Expr first = cpu::first_tile(var(l.part), tiles, s.threads);
-  const Expr count = cpu::first_tile(var(l.part) + 1, tiles, s.threads) - first;
+  const Expr first = cpu::first_tile(var(l.work_item), tiles, s.threads);
+  const Expr count = cpu::first_tile(var(l.work_item) + 1, tiles, s.threads) - first;
   const VarId tile = b.var("tile");
   RowSteps steps(l.k, 1, 1, 1, RowKeep::kAgain);
   const auto vectors = [&](bool whole) {
@@ -297,9 +297,9 @@ Block flat_part(Lowering& l) {
   };
   Block body = block(Let{tile, first + var(own)});
   body.push_back(If{le(var(tile) * step + step, all), vectors(true), vectors(false)});
-  Block part = steps.begin(integer(0));
-  part.push_back(loop_to(own, count, ceil_div(rows_of(l.r) * l.r.n, step * s.threads), body));
-  return part;
+  Block work_item = steps.begin(integer(0));
+  work_item.push_back(loop_to(own, count, ceil_div(rows_of(l.r) * l.r.n, step * s.threads), body));
+  return work_item;
 }
 
 /// Makes RowKernel::tail, where it is needed.
@@ -316,60 +316,61 @@ Block make_tail(Lowering& l) {
 }
 
 /// Computes a thread's share of the rows from `from` on.
-Block rows_part(Lowering& l, std::int64_t from) {
+Block rows_work_item(Lowering& l, std::int64_t from) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
   const Expr all = from == 0 ? l.row_count() : max(l.row_count() - from, integer(0));
   const std::int64_t at_once = s.across != 0 ? s.lanes : s.rows;
   const VarId first = b.var("first"), count = b.var("count"), own = b.var("own"), row = b.var("row");
-  Block part = make_tail(l);
+  Block work_item = make_tail(l);
   const std::int64_t share = ceil_div(rows_of(l.r), s.threads);
   if (s.across != 0) {  // groups are shared out, so that all but the last one are whole
     const Expr groups = (all + (at_once - 1)) / at_once;
-    part.push_back(Let{first, cpu::first_tile(var(l.part), groups, s.threads)});
-    const Expr own_groups = cpu::first_tile(var(l.part) + 1, groups, s.threads) - var(first);
+    work_item.push_back(Let{first, cpu::first_tile(var(l.work_item), groups, s.threads)});
+    const Expr own_groups = cpu::first_tile(var(l.work_item) + 1, groups, s.threads) - var(first);
     Block body = across_group(l, var(row));
     body.push_front(Let{row, (var(first) + var(own)) * at_once});
-    part.push_back(loop_to(own, own_groups, ceil_div(share, at_once), body));
-    return part;
+    work_item.push_back(loop_to(own, own_groups, ceil_div(share, at_once), body));
+    return work_item;
   }
-  part.push_back(Let{first, cpu::first_tile(var(l.part), all, s.threads)});
-  part.push_back(Let{count, cpu::first_tile(var(l.part) + 1, all, s.threads) - var(first)});
+  work_item.push_back(Let{first, cpu::first_tile(var(l.work_item), all, s.threads)});
+  work_item.push_back(Let{count, cpu::first_tile(var(l.work_item) + 1, all, s.threads) - var(first)});
   Block groups = group(l, at_once, var(row));
   groups.push_front(Let{row, var(first) + from + var(own) * at_once});
-  part.push_back(loop_to(own, var(count) / at_once, std::max<std::int64_t>(1, share / at_once), groups));
-  if (at_once == 1) return part;
+  work_item.push_back(loop_to(own, var(count) / at_once, std::max<std::int64_t>(1, share / at_once), groups));
+  if (at_once == 1) return work_item;
   const VarId rest = b.var("rest"), last = b.var("row");
   Block body = group(l, 1, var(last));
   body.push_front(Let{last, var(first) + var(count) / at_once * at_once + var(rest)});
-  part.push_back(loop_to(rest, var(count) % at_once, at_once - 1, body));
-  return part;
+  work_item.push_back(loop_to(rest, var(count) % at_once, at_once - 1, body));
+  return work_item;
 }
 
 /// Computes a part's share of the columns of split rows in one pass.
-Block split_part(Lowering& l, int pass) {
+Block split_work_item(Lowering& l, int pass) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
-  l.k.split->part = l.part;
+  l.k.split->work_item = l.work_item;
   l.k.split->pass = pass;
-  Block part = pass < l.k.plan.passes ? make_tail(l) : Block{};
+  Block work_item = pass < l.k.plan.passes ? make_tail(l) : Block{};
   const VarId first = b.var("first"), count = b.var("count"), row = b.var("row");
   const std::int64_t tiles = l.r.n / s.lanes / s.vectors;
-  part.push_back(Let{first, cpu::first_tile(var(l.part), integer(tiles), s.threads)});
-  part.push_back(Let{count, cpu::first_tile(var(l.part) + 1, integer(tiles), s.threads) - var(first)});
+  work_item.push_back(Let{first, cpu::first_tile(var(l.work_item), integer(tiles), s.threads)});
+  work_item.push_back(
+      Let{count, cpu::first_tile(var(l.work_item) + 1, integer(tiles), s.threads) - var(first)});
   RowSteps steps(l.k, s.vectors);
   Block body = steps.begin(var(row));
   body.append(steps.gather(var(row)));
   if (pass < l.k.plan.passes) {
-    const Share share = {var(first), var(count), eq(var(l.part), integer(s.threads - 1)),
+    const Share share = {var(first), var(count), eq(var(l.work_item), integer(s.threads - 1)),
                          ceil_div(tiles, s.threads)};
     body.append(steps.clear(pass));
     body.append(columns(l, steps, pass, var(row), &share));
     body.append(steps.leave(var(row)));
   }
   const std::int64_t most = l.k.builder.kernel.rows ? l.k.split->rows : l.r.m;
-  part.push_back(loop_to(row, min(l.row_count(), integer(most)), most, std::move(body)));
-  return part;
+  work_item.push_back(loop_to(row, min(l.row_count(), integer(most)), most, std::move(body)));
+  return work_item;
 }
 
 /// Returns a step for each pass, and one more where an output is known behind the last one. The first step
@@ -381,18 +382,18 @@ Block split_steps(Lowering& l) {
   for (std::size_t i = 0; i < l.r.out.size(); ++i)
     steps = std::max(steps, plan.ready[static_cast<std::size_t>(plan.expression.outputs[i])] + 1);
   const std::int64_t rows = most_split(l.s), reductions = static_cast<std::int64_t>(plan.reductions.size());
-  RowSplit split{.rows = rows, .parts = l.s.threads};
+  RowSplit split{.rows = rows, .work_items = l.s.threads};
   if (steps > 1)
     split.partials = b.param("partials", DType::kF32, reductions * rows * l.s.threads, Direction::kWorkspace);
   Block body;
   for (int pass = 0; pass < steps; ++pass) {
-    l.part = b.var("task_index");
-    Block part;
+    l.work_item = b.var("task_index");
+    Block work_item;
     l.k.split.reset();
-    if (pass == 0 && b.kernel.rows) part = rows_part(l, rows);
+    if (pass == 0 && b.kernel.rows) work_item = rows_work_item(l, rows);
     l.k.split = split;
-    part.append(split_part(l, pass));
-    body.push_back(loop(l.part, l.s.threads, LoopKind::kParallel, std::move(part)));
+    work_item.append(split_work_item(l, pass));
+    body.push_back(loop(l.work_item, l.s.threads, LoopKind::kParallel, std::move(work_item)));
   }
   return body;
 }
@@ -414,9 +415,9 @@ Kernel lower_rowwise_cpu(const Workload& workload, const Schedule& s, const Limi
     b.kernel.body = split_steps(l);
     return std::move(b.kernel);
   }
-  l.part = b.var("task_index");
-  Block part = is_flat(r, l.k.plan) ? flat_part(l) : rows_part(l, 0);
-  b.kernel.body = block(loop(l.part, s.threads, LoopKind::kParallel, std::move(part)));
+  l.work_item = b.var("task_index");
+  Block work_item = is_flat(r, l.k.plan) ? flat_work_item(l) : rows_work_item(l, 0);
+  b.kernel.body = block(loop(l.work_item, s.threads, LoopKind::kParallel, std::move(work_item)));
   return std::move(b.kernel);
 }
 

@@ -146,8 +146,8 @@ const Member kMemberOfFour[] = {{&kOfFour, 0}}, kMemberOfRange[] = {{&kOfRange, 
              kMemberThatTurns[] = {{&kTurns, 0}}, kMemberThatCopies[] = {{&kCopies, 0}},
              kMemberWithSums[] = {{&kHasSums, 0}}, kMemberWithMeans[] = {{&kHasMeans, 16}};
 
-Row row(const Member* member, const RowTime* times, std::uint32_t time_count) {
-  Row row;
+Variant row(const Member* member, const RowTime* times, std::uint32_t time_count) {
+  Variant row;
   row.device = "this";
   row.arch = "any";
   row.members = member;
@@ -156,23 +156,23 @@ Row row(const Member* member, const RowTime* times, std::uint32_t time_count) {
   row.time_count = time_count;
   return row;
 }
-Row packed_row() {
-  Row filled = row(kMemberOfRange, kTimesOfRange, 2);
+Variant packed_row() {
+  Variant filled = row(kMemberOfRange, kTimesOfRange, 2);
   filled.threads = 2;
   filled.packs = &kOfRange;
   filled.pieces = kPieces;
   filled.piece_count = 1;
   return filled;
 }
-Row with_features(Row row, std::uint64_t features) {
+Variant with_features(Variant row, std::uint64_t features) {
   row.features = features;
   return row;
 }
-const Row kRowOfFour[] = {row(kMemberOfFour, kTimeOfFour, 1)}, kRowOfRange[] = {packed_row()},
-          kRowThatTurns[] = {with_features(row(kMemberThatTurns, kTimeOfFour, 1), 1)},
-          kRowThatCopies[] = {row(kMemberThatCopies, kTimeOfFour, 1)},
-          kRowWithSums[] = {row(kMemberWithSums, kTimeOfFour, 1)},
-          kRowWithMeans[] = {row(kMemberWithMeans, kTimesOfRange, 2)};
+const Variant kRowOfFour[] = {row(kMemberOfFour, kTimeOfFour, 1)}, kRowOfRange[] = {packed_row()},
+              kRowThatTurns[] = {with_features(row(kMemberThatTurns, kTimeOfFour, 1), 1)},
+              kRowThatCopies[] = {row(kMemberThatCopies, kTimeOfFour, 1)},
+              kRowWithSums[] = {row(kMemberWithSums, kTimeOfFour, 1)},
+              kRowWithMeans[] = {row(kMemberWithMeans, kTimesOfRange, 2)};
 
 constexpr CudaTensorMapArguments map_of_a() {
   CudaTensorMapArguments map;
@@ -223,13 +223,13 @@ const CudaKernel kCuda[] = {cuda_kernel()}, kDirty[] = {dirty_kernel()}, kNumber
 constexpr unsigned char kCubin[] = "FAKE CUBIN";
 constexpr Image kImages[] = {{kCubin, sizeof kCubin}};
 
-Function function(kernels_function shown, const Row* rows, const CudaKernel* cuda) {
+Function function(kernels_function shown, const Variant* rows, const CudaKernel* cuda) {
   Function function;
   function.shown = shown;
   function.defaults = "batch=1 a=f32:row b=f32:row c=f32:row accum=f32 epilogue=none";
-  function.rows = rows;
+  function.variants = rows;
   function.cuda = cuda;
-  function.row_count = 1;
+  function.variant_count = 1;
   return function;
 }
 Function packs_b(Function function) {

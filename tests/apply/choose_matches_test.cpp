@@ -1,6 +1,6 @@
 // Tests of the kernels that matches get before an engine is asked: by their times, and by what casts and
 // transposes between them take.
-#include "apply/choose_places.h"
+#include "apply/choose_matches.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -26,16 +26,16 @@ Network chain(int convolutions, int size) {
 /// f32 each takes 1000 us, and in bf16 the time that is given; 0: it has no kernel of bf16.
 std::string expected(const Network& network, const std::vector<double>& narrow_us) {
   const NarrowWorkloads narrow =
-      narrow_workloads(network.model, network.shapes, network.places, [](const Workload&) { return true; });
-  std::vector<PlaceKernels> places(narrow_us.size());
-  for (const PlacedWorkload& placed : network.places.workloads)
-    for (const NetworkPlace& place : placed.places) {
-      const std::size_t i = place.nodes[0] / 2;
-      places[i].push_back({&place, placed.workload, 1, false, 1000});
-      if (narrow_us[i] > 0) places[i].push_back({&place, narrow.at(&place), 1, false, narrow_us[i]});
+      narrow_workloads(network.model, network.shapes, network.matches, [](const Workload&) { return true; });
+  std::vector<MatchKernels> matches(narrow_us.size());
+  for (const MatchedWorkload& matched : network.matches.workloads)
+    for (const Match& match : matched.matches) {
+      const std::size_t i = match.nodes[0] / 2;
+      matches[i].push_back({&match, matched.workload, 1, false, 1000});
+      if (narrow_us[i] > 0) matches[i].push_back({&match, narrow.at(&match), 1, false, narrow_us[i]});
     }
   std::string types;
-  for (const Replacement& each : expected_fastest(network, places))
+  for (const Replacement& each : expected_fastest(network, matches))
     types += inputs_of(each.workload)[0].type == DType::kBF16 ? 'b' : 'f';
   return types;
 }
@@ -57,19 +57,19 @@ TEST(ExpectedFastest, CountsCasts) {
 /// Returns a letter for each match in order, e.g. "nLL": its layout. With channels first each takes 1000 us,
 /// and with channels last the time that is given; 0: it has no such kernel.
 std::string expected_layouts(const Network& network, const std::vector<double>& last_us) {
-  std::vector<PlaceKernels> places(last_us.size());
-  for (const PlacedWorkload& placed : network.places.workloads)
-    for (const NetworkPlace& place : placed.places) {
-      if (place.by_rows) continue;  // the engine's here
+  std::vector<MatchKernels> matches(last_us.size());
+  for (const MatchedWorkload& matched : network.matches.workloads)
+    for (const Match& match : matched.matches) {
+      if (match.by_rows) continue;  // the engine's here
       const std::size_t i = std::count_if(network.model.nodes.begin(),
-                                          network.model.nodes.begin() + static_cast<long>(place.nodes[0]),
+                                          network.model.nodes.begin() + static_cast<long>(match.nodes[0]),
                                           [](const OnnxNode& node) { return node.op == "Conv"; });
-      places[i].push_back({&place, placed.workload, 1, false, 1000});
+      matches[i].push_back({&match, matched.workload, 1, false, 1000});
       if (last_us[i] > 0)
-        places[i].push_back({&place, *channels_last(placed.workload), 1, false, last_us[i]});
+        matches[i].push_back({&match, *channels_last(matched.workload), 1, false, last_us[i]});
     }
   std::string layouts;
-  for (const Replacement& each : expected_fastest(network, places))
+  for (const Replacement& each : expected_fastest(network, matches))
     layouts += has_channels_last(each.workload) ? 'L' : 'n';
   return layouts;
 }

@@ -1,4 +1,4 @@
-#include "apply/choose_places.h"
+#include "apply/choose_matches.h"
 
 #include <fmt/format.h>
 
@@ -29,42 +29,42 @@ constexpr const char* kConstantsEnd = ".constants";
 /// For each match the number of its kernel, counted from 1; 0: the engine computes it.
 using Chosen = std::vector<std::size_t>;
 
-std::vector<Replacement> those_of(const std::vector<PlaceKernels>& places, const Chosen& choice) {
+std::vector<Replacement> those_of(const std::vector<MatchKernels>& matches, const Chosen& choice) {
   std::vector<Replacement> chosen;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (choice[i] > 0) chosen.push_back(places[i][choice[i] - 1]);
+  for (std::size_t i = 0; i < matches.size(); ++i)
+    if (choice[i] > 0) chosen.push_back(matches[i][choice[i] - 1]);
   return chosen;
 }
 
 /// Takes the kernel of this number for each match, or its last one.
-Chosen kernels_at(const std::vector<PlaceKernels>& places, std::size_t number) {
+Chosen kernels_at(const std::vector<MatchKernels>& matches, std::size_t number) {
   Chosen choice;
-  for (const PlaceKernels& each : places) choice.push_back(std::min(number, each.size()));
+  for (const MatchKernels& each : matches) choice.push_back(std::min(number, each.size()));
   return choice;
 }
-std::size_t most_kernels(const std::vector<PlaceKernels>& places) {
+std::size_t most_kernels(const std::vector<MatchKernels>& matches) {
   std::size_t most = 0;
-  for (const PlaceKernels& each : places) most = std::max(most, each.size());
+  for (const MatchKernels& each : matches) most = std::max(most, each.size());
   return most;
 }
 
 /// Estimates the time of kernels, casts and transposes.
 class Expected {
  public:
-  Expected(const Network& network, const std::vector<PlaceKernels>& places)
-      : graph_(network.model, network.shapes), places_(places) {
-    for (const PlaceKernels& each : places) {
-      std::vector<FormedPlace>& formed = formed_.emplace_back();
-      for (const Replacement& kernel : each) formed.push_back(graph_.place(kernel));
+  Expected(const Network& network, const std::vector<MatchKernels>& matches)
+      : graph_(network.model, network.shapes), matches_(matches) {
+    for (const MatchKernels& each : matches) {
+      std::vector<FormedMatch>& formed = formed_.emplace_back();
+      for (const Replacement& kernel : each) formed.push_back(graph_.match(kernel));
     }
   }
 
   double us(const Chosen& choice) const {
-    std::vector<const FormedPlace*> chosen;
+    std::vector<const FormedMatch*> chosen;
     double us = 0;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (std::size_t i = 0; i < matches_.size(); ++i) {
       chosen.push_back(&formed_[i][choice[i] - 1]);
-      us += places_[i][choice[i] - 1].time_us;
+      us += matches_[i][choice[i] - 1].time_us;
     }
     return us + graph_.conversion_us(graph_.forms(chosen));
   }
@@ -72,8 +72,8 @@ class Expected {
   /// Takes the kernel that makes this form for each match, or its first one.
   Chosen all_in(Form form) const {
     Chosen choice;
-    for (const std::vector<FormedPlace>& each : formed_) {
-      const auto found = std::ranges::find(each, form, &FormedPlace::made);
+    for (const std::vector<FormedMatch>& each : formed_) {
+      const auto found = std::ranges::find(each, form, &FormedMatch::made);
       choice.push_back(found == each.end() ? 1 : static_cast<std::size_t>(found - each.begin()) + 1);
     }
     return choice;
@@ -81,18 +81,18 @@ class Expected {
 
  private:
   const FormGraph graph_;
-  const std::vector<PlaceKernels>& places_;
-  std::vector<std::vector<FormedPlace>> formed_;  ///< by match, then by kernel
+  const std::vector<MatchKernels>& matches_;
+  std::vector<std::vector<FormedMatch>> formed_;  ///< by match, then by kernel
 };
 
 /// Gives one match after the other another kernel if that is faster, until none is.
-void descend(const Expected& expected, const std::vector<PlaceKernels>& places, Chosen& choice, double& us) {
+void descend(const Expected& expected, const std::vector<MatchKernels>& matches, Chosen& choice, double& us) {
   constexpr int kMostSweeps = 4;
   bool changed = true;
   for (int sweep = 0; changed && sweep < kMostSweeps; ++sweep) {
     changed = false;
-    for (std::size_t i = 0; i < places.size(); ++i)
-      for (std::size_t kernel = 1; kernel <= places[i].size(); ++kernel) {
+    for (std::size_t i = 0; i < matches.size(); ++i)
+      for (std::size_t kernel = 1; kernel <= matches[i].size(); ++kernel) {
         Chosen other = choice;
         other[i] = kernel;
         if (other == choice) continue;
@@ -107,12 +107,12 @@ void descend(const Expected& expected, const std::vector<PlaceKernels>& places, 
 
 /// Starts from all first kernels, all last kernels, and all in one form: conversions between forms make each
 /// single match keep its form otherwise.
-Chosen expected_choice(const Network& network, const std::vector<PlaceKernels>& places) {
-  Chosen best = kernels_at(places, 1);
-  const std::size_t most = most_kernels(places);
+Chosen expected_choice(const Network& network, const std::vector<MatchKernels>& matches) {
+  Chosen best = kernels_at(matches, 1);
+  const std::size_t most = most_kernels(matches);
   if (most <= 1) return best;
-  const Expected expected(network, places);
-  std::vector<Chosen> starts = {best, kernels_at(places, most)};
+  const Expected expected(network, matches);
+  std::vector<Chosen> starts = {best, kernels_at(matches, most)};
   for (const Form form : {kNarrowForm, kLastForm, kNarrowForm | kLastForm})
     starts.push_back(expected.all_in(form));
   double best_us = INFINITY;
@@ -122,7 +122,7 @@ Chosen expected_choice(const Network& network, const std::vector<PlaceKernels>& 
       continue;
     Chosen start = starts[i];
     double us = expected.us(start);
-    descend(expected, places, start, us);
+    descend(expected, matches, start, us);
     if (us < best_us) {
       best = start;
       best_us = us;
@@ -131,8 +131,8 @@ Chosen expected_choice(const Network& network, const std::vector<PlaceKernels>& 
   return best;
 }
 
-bool is_by_rows(const PlaceKernels& each) {
-  return each[0].place->by_rows;
+bool is_by_rows(const MatchKernels& each) {
+  return each[0].match->by_rows;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -142,7 +142,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 /// Tries choices, each as a network of its own in the folder.
 class Search {
  public:
-  Search(const Network& network, const std::vector<PlaceKernels>& all, const NetworkForm& form,
+  Search(const Network& network, const std::vector<MatchKernels>& all, const NetworkForm& form,
          const std::string& folder, const EngineCheck& check)
       : network_(network), all_(all), form_(form), folder_(folder), check_(check) {
     const std::uint64_t each = 3 * std::max<std::uint64_t>(1, network.model.bytes->size());
@@ -175,7 +175,7 @@ class Search {
   bool has_branches() const { return !form_.checks.empty(); }
 
   /// Compares each kernel's own output with the original's.
-  MatchVerdict matches(const Chosen& choice) const {
+  MatchVerdict compared(const Chosen& choice) const {
     const std::vector<Replacement> all = those(choice);
     const std::string plugin = fmt::format("{}/{}", folder_, kPluginName);
     if (are_compared_apart(network_, all))
@@ -191,17 +191,17 @@ class Search {
   /// Returns `best` with other kernels in each of this many runs of its matches, and without each run; and
   /// `best` without row expressions.
   std::vector<Chosen> with_other_runs(const Chosen& best, std::size_t runs) const {
-    std::vector<std::size_t> places;
+    std::vector<std::size_t> matches;
     for (std::size_t i = 0; i < best.size(); ++i)
-      if (best[i] > 0) places.push_back(i);
+      if (best[i] > 0) matches.push_back(i);
     std::vector<Chosen> others;
-    const std::size_t count = std::min(runs, places.size());
+    const std::size_t count = std::min(runs, matches.size());
     for (std::size_t run = 0; run < count; ++run) {
       Chosen without = best, other = best;
-      for (std::size_t at = run * places.size() / count; at < (run + 1) * places.size() / count; ++at) {
-        const std::size_t place = places[at];
-        without[place] = 0;
-        other[place] = best[place] % all_[place].size() + 1;
+      for (std::size_t at = run * matches.size() / count; at < (run + 1) * matches.size() / count; ++at) {
+        const std::size_t match = matches[at];
+        without[match] = 0;
+        other[match] = best[match] % all_[match].size() + 1;
       }
       others.push_back(std::move(without));
       if (other != best) others.push_back(std::move(other));
@@ -238,10 +238,10 @@ class Search {
       for (std::size_t i = 1; i < choices.size(); ++i) {
         const double gain = onnxruntime::speedup(report.models[i + 1], report.models[1]);
         if (gain < kLeastGain) continue;
-        for (std::size_t place = 0; place < best.size(); ++place)
-          if (best[place] != choices[i][place] && gain > gains[place]) {
-            all[place] = choices[i][place];
-            gains[place] = gain;
+        for (std::size_t match = 0; match < best.size(); ++match)
+          if (best[match] != choices[i][match] && gain > gains[match]) {
+            all[match] = choices[i][match];
+            gains[match] = gain;
           }
         if (gain > single_gain) {
           single = choices[i];
@@ -283,7 +283,7 @@ class Search {
   }
 
   const Network& network_;
-  const std::vector<PlaceKernels>& all_;
+  const std::vector<MatchKernels>& all_;
   const NetworkForm& form_;
   const std::string& folder_;
   const EngineCheck& check_;
@@ -292,45 +292,45 @@ class Search {
 
 /// Compares the output of each kernel with the original's, and removes matches whose outputs cannot be
 /// judged. Returns the verdict on the first kernels; `worst_of_all` includes the others.
-MatchVerdict prove_matches(const Search& search, std::vector<PlaceKernels>& places, double& worst_of_all) {
-  MatchVerdict verdict = search.matches(kernels_at(places, 1));
+MatchVerdict prove_matches(const Search& search, std::vector<MatchKernels>& matches, double& worst_of_all) {
+  MatchVerdict verdict = search.compared(kernels_at(matches, 1));
   worst_of_all = verdict.worst;
-  for (std::size_t number = 2; number <= most_kernels(places) && verdict.proof != Proof::kWrong; ++number) {
-    const MatchVerdict other = search.matches(kernels_at(places, number));
+  for (std::size_t number = 2; number <= most_kernels(matches) && verdict.proof != Proof::kWrong; ++number) {
+    const MatchVerdict other = search.compared(kernels_at(matches, number));
     worst_of_all = std::max(worst_of_all, other.worst);
     if (other.proof == Proof::kWrong) verdict = other;
   }
-  std::erase_if(places, [&](const PlaceKernels& each) {
-    return std::ranges::any_of(outputs_of(*each[0].place), [&](std::string_view output) {
+  std::erase_if(matches, [&](const MatchKernels& each) {
+    return std::ranges::any_of(outputs_of(*each[0].match), [&](std::string_view output) {
       return std::ranges::any_of(verdict.blind, [&](const onnxruntime::BlindOutput& blind) {
         return blind.name == output || blind.name == fmt::format("{}{}", output, kCopiedOutput);
       });
     });
   });
-  if (verdict.proof == Proof::kOpen && !verdict.blind.empty() && !places.empty())
+  if (verdict.proof == Proof::kOpen && !verdict.blind.empty() && !matches.empty())
     verdict.proof = Proof::kRight;
   return verdict;
 }
 
-PlaceChoice chosen_of(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
+MatchChoice chosen_of(const Network& network, std::vector<MatchKernels> matches, const NetworkForm& form,
                       const std::string& folder, const EngineCheck& check, double seconds, const Tell& tell) {
   const auto begin = std::chrono::steady_clock::now();
-  const Search search(network, places, form, folder, check);
+  const Search search(network, matches, form, folder, check);
   tell("asking ONNX Runtime whether the outputs agree");
   double worst_of_all = 0;
-  MatchVerdict matches = prove_matches(search, places, worst_of_all);
+  MatchVerdict proven = prove_matches(search, matches, worst_of_all);
   const double proof_s = seconds_since(begin);
-  if (matches.proof == Proof::kWrong || matches.proof == Proof::kOpen) {
-    PlaceChoice none;
-    none.verdict.proof = places.empty() ? Proof::kNone : matches.proof;
-    none.verdict.failure = matches.failure;
-    none.verdict.matches = matches;
+  if (proven.proof == Proof::kWrong || proven.proof == Proof::kOpen) {
+    MatchChoice none;
+    none.verdict.proof = matches.empty() ? Proof::kNone : proven.proof;
+    none.verdict.failure = proven.failure;
+    none.verdict.matches = proven;
     return none;
   }
-  Chosen best = expected_choice(network, places);
-  const onnxruntime::TrialReport first = search.faster_of(kernels_at(places, 1), 0.1 * seconds, best);
-  PlaceChoice choice = {search.those(best), verdict_of(first)};
-  choice.verdict.matches = matches;
+  Chosen best = expected_choice(network, matches);
+  const onnxruntime::TrialReport first = search.faster_of(kernels_at(matches, 1), 0.1 * seconds, best);
+  MatchChoice choice = {search.those(best), verdict_of(first)};
+  choice.verdict.matches = proven;
   if (choice.verdict.proof != Proof::kRight) return choice;
   const double session_s = seconds_since(begin) - proof_s, step_s = 0.2 * seconds;
   for (std::size_t runs = 4; runs <= 16; runs *= 2) {
@@ -343,13 +343,13 @@ PlaceChoice chosen_of(const Network& network, std::vector<PlaceKernels> places, 
     best = search.improved(best, runs, step_s);
   }
   Chosen without_saving = best;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (best[i] > 0 && places[i][best[i] - 1].saves_products) without_saving[i] = 0;
+  for (std::size_t i = 0; i < matches.size(); ++i)
+    if (best[i] > 0 && matches[i][best[i] - 1].saves_products) without_saving[i] = 0;
   const onnxruntime::TrialReport last = search.compare_last(best, without_saving, 0.1 * seconds);
   const std::size_t told = search.has_branches() ? 2 : 1;
   choice.verdict = verdict_of(last, told);
-  if (std::ranges::any_of(best, [](std::size_t kernel) { return kernel > 1; })) matches.worst = worst_of_all;
-  choice.verdict.matches = std::move(matches);
+  if (std::ranges::any_of(best, [](std::size_t kernel) { return kernel > 1; })) proven.worst = worst_of_all;
+  choice.verdict.matches = std::move(proven);
   if (choice.verdict.proof != Proof::kRight) return choice;
   if (without_saving != best) choice.without_saving_us = onnxruntime::median_us(last.models[told + 1]);
   choice.replacements =
@@ -359,23 +359,23 @@ PlaceChoice chosen_of(const Network& network, std::vector<PlaceKernels> places, 
 
 }  // namespace
 
-std::vector<Replacement> expected_fastest(const Network& network, const std::vector<PlaceKernels>& places) {
-  return those_of(places, expected_choice(network, places));
+std::vector<Replacement> expected_fastest(const Network& network, const std::vector<MatchKernels>& matches) {
+  return those_of(matches, expected_choice(network, matches));
 }
 
-PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
-                          const std::string& folder, const EngineCheck& check, double seconds,
-                          const Tell& tell) {
+MatchChoice choose_matches(const Network& network, std::vector<MatchKernels> matches, const NetworkForm& form,
+                           const std::string& folder, const EngineCheck& check, double seconds,
+                           const Tell& tell) {
   const auto begin = std::chrono::steady_clock::now();
-  std::ranges::stable_sort(places, {}, [](const PlaceKernels& each) { return each[0].place->nodes[0]; });
-  PlaceChoice choice = chosen_of(network, places, form, folder, check, seconds, tell);
+  std::ranges::stable_sort(matches, {}, [](const MatchKernels& each) { return each[0].match->nodes[0]; });
+  MatchChoice choice = chosen_of(network, matches, form, folder, check, seconds, tell);
   // They round differently than the engine, which a network of many quantized tensors may amplify without
   // limit.
-  if (choice.verdict.proof != Proof::kWrong || std::erase_if(places, &is_by_rows) == 0 || places.empty())
+  if (choice.verdict.proof != Proof::kWrong || std::erase_if(matches, &is_by_rows) == 0 || matches.empty())
     return choice;
   tell(fmt::format("row expressions stay the engine's: {}", choice.verdict.failure));
   const double left = std::max(0.25 * seconds, seconds - seconds_since(begin));
-  return chosen_of(network, std::move(places), form, folder, check, left, tell);
+  return chosen_of(network, std::move(matches), form, folder, check, left, tell);
 }
 
 }  // namespace lehr

@@ -15,7 +15,7 @@ namespace lehr {
 /// Gaussian processes over the positions of the knobs' values. They model the logarithm of the speed in units
 /// of its deviation over all timed configs; mean and scale are common to the families. Between two renew() it
 /// keeps a pool of candidates whose beliefs follow each result.
-class KnobProcess {
+class KnobGaussian {
  public:
   struct Belief {
     double mean, deviation;
@@ -23,7 +23,7 @@ class KnobProcess {
   };
 
   /// Borrows `space`.
-  explicit KnobProcess(const Space& space);
+  explicit KnobGaussian(const Space& space);
 
   /// Adds a result; nullopt: the config failed. Results of assumed points are best added in the order of
   /// assume().
@@ -57,13 +57,13 @@ class KnobProcess {
     Point point;
     double log_us;
   };
-  std::size_t place_of(const Point& point);
+  std::size_t position_of(const Point& point);
   /// Returns the standardised speeds, and sets the scale.
   std::vector<double> speeds();
   double log_gain(const Candidate& candidate) const;
 
   const Space* space_;
-  std::vector<GaussianProcess> processes_;  // by family
+  std::vector<GaussianProcess> gaussians_;  // by family
   std::vector<Beliefs> beliefs_;
   std::vector<Known> known_;
   std::vector<Point> assumed_;  // in the order of assume()

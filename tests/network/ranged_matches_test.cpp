@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph_text.h"
-#include "network/places.h"
+#include "network/matches.h"
 
 namespace lehr::testing {
 namespace {
@@ -30,66 +30,66 @@ Network network_of_sizes(const std::string& nodes, std::int64_t most,
   network.shapes = infer_shapes(network.model, {{{"N", most}}, {}});
   for (const std::int64_t size : smaller)
     network.smaller.push_back(infer_shapes(network.model, {{{"N", size}}, {}}));
-  network.places = places_of(network);
+  network.matches = matches_of(network);
   return network;
 }
 
 std::vector<std::string> texts(const Network& network) {
   std::vector<std::string> all;
-  for (const PlacedWorkload& placed : network.places.workloads) {
-    const std::string text = to_text(placed.workload);
+  for (const MatchedWorkload& matched : network.matches.workloads) {
+    const std::string text = to_text(matched.workload);
     all.push_back(text.substr(0, text.find(" batch=")));
   }
   return all;
 }
 
-TEST(RangedPlaces, ProductsOfWhichTheRowsAloneVaryAreRanges) {
+TEST(RangedMatches, ProductsOfWhichTheRowsAloneVaryAreRanges) {
   const Network network = network_of_sizes("p = MatMul(x, w)\nq = Add(p, b)\ny = Relu(q)\n", 8, {1, 2, 4, 7});
   EXPECT_THAT(texts(network), ElementsAre("gemm m=4..32 n=32 k=16"));
-  EXPECT_THAT(to_text(network.places.workloads[0].workload), HasSubstr("epilogue=bias+relu"));
-  EXPECT_THAT(network.places.gaps, IsEmpty());
+  EXPECT_THAT(to_text(network.matches.workloads[0].workload), HasSubstr("epilogue=bias+relu"));
+  EXPECT_THAT(network.matches.gaps, IsEmpty());
 }
 
-TEST(RangedPlaces, WhatDoesNotVaryIsAsItWas) {
+TEST(RangedMatches, WhatDoesNotVaryIsAsItWas) {
   const Network network = network_of_sizes("p = MatMul(fixed, v)\ny = MatMul(x, v)\n", 3, {1, 2});
   EXPECT_THAT(texts(network), ElementsAre("gemm m=4..12 n=16 k=16", "gemm m=4 n=16 k=16"));
 }
 
 // Kernels of row expressions take any number of rows, but where several rows read one line.
-TEST(RangedPlaces, RowExpressionsAreThoseOfTheMostRows) {
+TEST(RangedMatches, RowExpressionsAreThoseOfTheMostRows) {
   const std::string inputs = "input k f32 Nx4x64x64\ninput l f32 Nx1x1x64\ninput o f32 1x1x64x64\n";
   const auto softmax_of = [&](const std::string& mask) {
     const Network network =
         network_of_sizes(inputs + "a = Add(k, " + mask + ")\ny = Softmax(a)\noutput y\n", 8, {1, 4});
-    EXPECT_THAT(network.places.gaps, IsEmpty());
+    EXPECT_THAT(network.matches.gaps, IsEmpty());
     const std::string text =
-        network.places.workloads.empty() ? "none" : to_text(network.places.workloads[0].workload);
+        network.matches.workloads.empty() ? "none" : to_text(network.matches.workloads[0].workload);
     return text.substr(0, text.find(" out="));
   };
   EXPECT_EQ(softmax_of("o"), "rowwise m=2048 n=64 in=x0:f32,x1:f32:column%64");
   EXPECT_EQ(softmax_of("l"), "none");
 }
 
-TEST(RangedPlaces, WhatElseVariesIsAGap) {
+TEST(RangedMatches, WhatElseVariesIsAGap) {
   const Network products = network_of_sizes("t = Transpose(x) perm=0,2,1\ny = MatMul(x, t)\n", 8, {1, 4});
-  EXPECT_THAT(products.places.workloads, IsEmpty());
-  ASSERT_THAT(products.places.gaps, SizeIs(1));
-  EXPECT_THAT(products.places.gaps[0].reason, HasSubstr("more of it varies than its rows"));
-  EXPECT_THAT(network_of_sizes("y = Conv(i, f)\n", 2, {1}).places.gaps, SizeIs(1));
+  EXPECT_THAT(products.matches.workloads, IsEmpty());
+  ASSERT_THAT(products.matches.gaps, SizeIs(1));
+  EXPECT_THAT(products.matches.gaps[0].reason, HasSubstr("more of it varies than its rows"));
+  EXPECT_THAT(network_of_sizes("y = Conv(i, f)\n", 2, {1}).matches.gaps, SizeIs(1));
 }
 
 // Only the rows vary, and yet no kernel takes their number: A by columns, products beside each other.
-TEST(RangedPlaces, WhatNoKernelOfAnyRowsServesIsAGap) {
-  EXPECT_THAT(network_of_sizes("input z f32 16xN\ny = Gemm(z, w) transA=1\n", 8, {1, 4}).places.gaps,
+TEST(RangedMatches, WhatNoKernelOfAnyRowsServesIsAGap) {
+  EXPECT_THAT(network_of_sizes("input z f32 16xN\ny = Gemm(z, w) transA=1\n", 8, {1, 4}).matches.gaps,
               SizeIs(1));
   const Network batched =
       network_of_sizes("input z f32 4xNx16\nconstant e f32 4x16x8\ny = MatMul(z, e)\n", 8, {1, 4});
-  EXPECT_THAT(batched.places.workloads, IsEmpty());
-  EXPECT_THAT(batched.places.gaps, SizeIs(1));
+  EXPECT_THAT(batched.matches.workloads, IsEmpty());
+  EXPECT_THAT(batched.matches.gaps, SizeIs(1));
 }
 
 // A size at which nothing is known of a match removes it, whatever the ends of the range say.
-TEST(RangedPlaces, SizesBetweenTheEndsCount) {
+TEST(RangedMatches, SizesBetweenTheEndsCount) {
   const char* const kNodes = R"(
     constant shape s64 2 = -1 16
     r = Reshape(x, shape)
@@ -98,7 +98,7 @@ TEST(RangedPlaces, SizesBetweenTheEndsCount) {
   EXPECT_THAT(texts(network_of_sizes(kNodes, 8, {1, 2, 4, 7})), ElementsAre("gemm m=4..32 n=32 k=16"));
   Network odd = network_of_sizes(kNodes, 8, {1});
   odd.smaller.push_back(infer_shapes(odd.model, {{}, {}}));  // as if it were not known there
-  EXPECT_THAT(places_of(odd).workloads, IsEmpty());
+  EXPECT_THAT(matches_of(odd).workloads, IsEmpty());
 }
 
 }  // namespace

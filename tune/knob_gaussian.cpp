@@ -1,5 +1,5 @@
 // Fits, pools and expected improvements: see knob_process.h.
-#include "tune/knob_process.h"
+#include "tune/knob_gaussian.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,38 +40,38 @@ std::vector<float> row_of(const Point& point, const FamilySpace& family) {
 
 }  // namespace
 
-KnobProcess::KnobProcess(const Space& space) : space_(&space) {
-  for (const FamilySpace& family : space.families()) processes_.emplace_back(family.knobs().size());
+KnobGaussian::KnobGaussian(const Space& space) : space_(&space) {
+  for (const FamilySpace& family : space.families()) gaussians_.emplace_back(family.knobs().size());
 }
 
-void KnobProcess::assume(const Point& point) {
+void KnobGaussian::assume(const Point& point) {
   assumed_.push_back(point);
   if (!current_) return;
-  beliefs_[point.family].assume_measured(pool_[place_of(point)].number);
+  beliefs_[point.family].assume_measured(pool_[position_of(point)].number);
 }
 
-void KnobProcess::observe(const Point& point, std::optional<double> time_us) {
+void KnobGaussian::observe(const Point& point, std::optional<double> time_us) {
   if (time_us) known_.push_back({point, std::log(*time_us)});
   current_ = current_ && !assumed_.empty() && assumed_.front() == point && pool_.size() < kMostPool;
   std::erase(assumed_, point);
   if (!current_) return;
   Beliefs& beliefs = beliefs_[point.family];
-  const std::size_t number = pool_[place_of(point)].number;
+  const std::size_t number = pool_[position_of(point)].number;
   const double speed = time_us ? (mean_ - known_.back().log_us) / scale_ : beliefs.mean(number);
   beliefs.tell(speed);
   if (speed <= best_ || !time_us) return;
   best_ = speed;
-  for (const Point& each : space_->neighbours(point)) place_of(each);
+  for (const Point& each : space_->neighbours(point)) position_of(each);
 }
 
-std::size_t KnobProcess::place_of(const Point& point) {
+std::size_t KnobGaussian::position_of(const Point& point) {
   const auto [found, fresh] = places_.try_emplace(point, pool_.size());
   if (fresh)
     pool_.push_back({point, beliefs_[point.family].add(row_of(point, space_->families()[point.family]))});
   return found->second;
 }
 
-std::vector<double> KnobProcess::speeds() {
+std::vector<double> KnobGaussian::speeds() {
   const auto count = static_cast<double>(known_.size());
   double squares = 0;
   mean_ = 0;
@@ -83,39 +83,40 @@ std::vector<double> KnobProcess::speeds() {
   return speeds;
 }
 
-void KnobProcess::renew(bool choose, std::span<const ScoredPoint> others, const Seen& seen, Rng& rng) {
+void KnobGaussian::renew(bool choose, std::span<const ScoredPoint> others, const Seen& seen, Rng& rng) {
   CHECK(!known_.empty());
   const std::vector<double> values = speeds();
   best_ = std::ranges::max(values);
   beliefs_.clear();
   pool_.clear();
   places_.clear();
-  for (std::size_t f = 0; f < processes_.size(); ++f) {
-    FeatureMatrix rows(processes_[f].columns());
+  for (std::size_t f = 0; f < gaussians_.size(); ++f) {
+    FeatureMatrix rows(gaussians_[f].columns());
     std::vector<double> mine;
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (known_[i].point.family != f) continue;
       rows.append(row_of(known_[i].point, space_->families()[f]));
       mine.push_back(values[i]);
     }
-    processes_[f].fit(rows, mine, choose);
-    beliefs_.emplace_back(processes_[f]);
+    gaussians_[f].fit(rows, mine, choose);
+    beliefs_.emplace_back(gaussians_[f]);
   }
   current_ = true;
   std::vector<Known> parents = known_;
   std::ranges::stable_sort(parents, {}, &Known::log_us);
   parents.resize(std::min(parents.size(), kParents));
   const auto take = [&](const Point& point) {
-    if (!seen.contains(point)) place_of(point);
+    if (!seen.contains(point)) position_of(point);
   };
   for (const Known& parent : parents) std::ranges::for_each(space_->neighbours(parent.point), take);
   for (const ScoredPoint& each : others) take(each.point);
   for (std::size_t i = 0; i < kDraws; ++i)
     if (const auto point = space_->try_sample(rng)) take(*point);
-  for (const Point& point : assumed_) beliefs_[point.family].assume_measured(pool_[place_of(point)].number);
+  for (const Point& point : assumed_)
+    beliefs_[point.family].assume_measured(pool_[position_of(point)].number);
 }
 
-double KnobProcess::log_gain(const Candidate& candidate) const {
+double KnobGaussian::log_gain(const Candidate& candidate) const {
   const Beliefs& beliefs = beliefs_[candidate.point.family];
   const double deviation = std::max(1e-9, beliefs.deviation(candidate.number));
   const double gain =
@@ -123,15 +124,15 @@ double KnobProcess::log_gain(const Candidate& candidate) const {
   return beliefs.known(candidate.number) ? gain - kLast : gain;
 }
 
-KnobProcess::Belief KnobProcess::belief(const Point& point) {
+KnobGaussian::Belief KnobGaussian::belief(const Point& point) {
   CHECK(current_);
-  const Candidate& candidate = pool_[place_of(point)];
+  const Candidate& candidate = pool_[position_of(point)];
   const Beliefs& beliefs = beliefs_[point.family];
   return {beliefs.mean(candidate.number), beliefs.deviation(candidate.number),
           beliefs.known(candidate.number)};
 }
 
-std::optional<Point> KnobProcess::most_promising(const Seen& seen, const Score& log_chance) {
+std::optional<Point> KnobGaussian::most_promising(const Seen& seen, const Score& log_chance) {
   CHECK(current_);
   std::vector<std::pair<double, std::size_t>> gains;  // with positions
   std::unordered_set<std::size_t> climbed;
@@ -145,7 +146,7 @@ std::optional<Point> KnobProcess::most_promising(const Seen& seen, const Score& 
     for (std::size_t i = 0; i < std::min(kClimbers, gains.size()); ++i) {
       const Point from = pool_[gains[i].second].point;
       if (climbed.insert(gains[i].second).second)
-        for (const Point& each : space_->neighbours(from)) place_of(each);
+        for (const Point& each : space_->neighbours(from)) position_of(each);
     }
   }
   if (gains.empty()) return std::nullopt;

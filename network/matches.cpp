@@ -1,4 +1,4 @@
-#include "network/places.h"
+#include "network/matches.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@
 namespace lehr {
 namespace {
 
-using Found = FoundPlace;
+using Found = FoundMatch;
 /// Most bytes of constants that are made for all matches, besides those of the file: in a short file many
 /// nodes may share one tensor.
 constexpr std::size_t kMostMadeBytes = std::size_t{64} << 20;
@@ -40,38 +40,38 @@ class Finder {
       for (const std::string_view output : model.nodes[i].outputs) makers_.emplace(output, i);
   }
 
-  NetworkPlaces run() {
+  Matches run() {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i) {
       const OnnxNode& node = model_.nodes[i];
       if (taken_[i] || node.outputs.empty() || node.outputs[0].empty()) continue;
-      std::optional<Start> start = quantized_place(open_, i);
+      std::optional<Start> start = quantized_match(open_, i);
       const bool whole = start.has_value();
       if (!whole) start = start_at(node);
       if (!start) continue;
       if (Gap* gap = std::get_if<Gap>(&*start)) {
         gap->node = i;
-        places_.gaps.push_back(std::move(*gap));
+        matches_.gaps.push_back(std::move(*gap));
         continue;
       }
       Found& found = std::get<Found>(*start);
-      for (const auto& [input, constant] : found.place.made) made_bytes_ += constant.bytes.size();
+      for (const auto& [input, constant] : found.match.made) made_bytes_ += constant.bytes.size();
       if (made_bytes_ > kMostMadeBytes + model_.bytes->size()) {
-        places_.gaps.push_back(
+        matches_.gaps.push_back(
             {"the network has more scales, or weights that it quantizes itself, than are read",
              flops_of(found.workload), i});
         continue;
       }
       if (!whole) {
-        found.place.nodes = {i};
-        found.place.output = node.outputs[0];
+        found.match.nodes = {i};
+        found.match.output = node.outputs[0];
         follow(found);
       }
       keep(std::move(found));
     }
     add_regions();
-    std::ranges::stable_sort(places_.workloads, std::greater(),
-                             [](const PlacedWorkload& placed) { return flops_of(placed); });
-    return std::move(places_);
+    std::ranges::stable_sort(matches_.workloads, std::greater(),
+                             [](const MatchedWorkload& matched) { return flops_of(matched); });
+    return std::move(matches_);
   }
 
  private:
@@ -113,7 +113,7 @@ class Finder {
     Conv2d problem = std::get<Conv2d>(known);
     problem.input = problem.filter = problem.output = std::get<DType>(type);
     problem.accum = sums_for(problem.input);
-    Found found{{problem, {}}, place_of(node)};
+    Found found{{problem, {}}, match_of(node)};
     if (!is_constant(node.input(1))) return Gap{"its filter is computed", flops_of(found.workload)};
     if (!node.input(2).empty()) add_step(found, {.op = EpilogueOp::kBias}, node.input(2));
     return checked(std::move(found));
@@ -150,13 +150,13 @@ class Finder {
     problem.a.type = problem.b.type = problem.c.type = std::get<DType>(type);
     problem.accum = sums_for(problem.a.type);
     problem.b.constant = is_constant(node.input(1));
-    return checked({{problem, {}}, place_of(node)});
+    return checked({{problem, {}}, match_of(node)});
   }
 
-  static NetworkPlace place_of(const OnnxNode& node) {
-    NetworkPlace place;
-    place.inputs = {node.input(0), node.input(1)};
-    return place;
+  static Match match_of(const OnnxNode& node) {
+    Match match;
+    match.inputs = {node.input(0), node.input(1)};
+    return match;
   }
 
   static Start checked(Found found) {
@@ -170,7 +170,7 @@ class Finder {
 
   static void add_step(Found& found, EpilogueStep step, std::string_view operand = {}) {
     found.workload.epilogue.steps.push_back(step);
-    if (!operand.empty()) found.place.inputs.push_back(operand);
+    if (!operand.empty()) found.match.inputs.push_back(operand);
   }
 
   // Follows the graph as long as the epilogue can include the next node.
@@ -182,7 +182,7 @@ class Finder {
 
   // Returns the node that alone reads the output so far, if there is only one.
   std::optional<std::size_t> only_reader(const Found& found) const {
-    const auto readers = readers_.find(found.place.output);
+    const auto readers = readers_.find(found.match.output);
     if (readers == readers_.end() || readers->second.size() != 1) return std::nullopt;
     const std::size_t reader = readers->second[0];
     if (reader >= model_.nodes.size() || taken_[reader]) return std::nullopt;
@@ -201,9 +201,9 @@ class Finder {
     } catch (const Error&) {
       return false;
     }
-    for (const std::string_view operand : operands) longer.place.inputs.push_back(operand);
-    longer.place.nodes.insert(longer.place.nodes.end(), nodes.begin(), nodes.end());
-    longer.place.output = output;
+    for (const std::string_view operand : operands) longer.match.inputs.push_back(operand);
+    longer.match.nodes.insert(longer.match.nodes.end(), nodes.begin(), nodes.end());
+    longer.match.output = output;
     for (const std::size_t node : nodes) taken_[node] = true;
     found = std::move(longer);
     return true;
@@ -217,29 +217,29 @@ class Finder {
   // Whether the next linear node can be folded. It cannot into a bias that is computed, as the C of a Gemm
   // may be.
   bool takes_linear(const Found& found) const {
-    const std::vector<std::string_view>& inputs = found.place.inputs;
+    const std::vector<std::string_view>& inputs = found.match.inputs;
     return is_linear(found) && (inputs.size() < 3 || inputs[2].empty() ||
                                 (is_constant(inputs[2]) && is_foldable(constants_, inputs[2])));
   }
   bool is_foldable_behind(const Found& found, const OnnxNode& node) const {
-    return is_foldable(constants_, node, found.place.output,
+    return is_foldable(constants_, node, found.match.output,
                        static_cast<std::size_t>(channels_of(found.workload)));
   }
 
   // Folds the node into the filter (or B), the bias, or both: these are then made from several constants.
   void fold(Found& found, std::size_t node, bool filter) {
-    if (filter) found.place.inputs[1] = {};
-    if (found.place.inputs.size() > 2) found.place.inputs[2] = {};
-    found.place.nodes.push_back(node);
-    found.place.linear.push_back(node);
-    found.place.output = model_.nodes[node].outputs[0];
+    if (filter) found.match.inputs[1] = {};
+    if (found.match.inputs.size() > 2) found.match.inputs[2] = {};
+    found.match.nodes.push_back(node);
+    found.match.linear.push_back(node);
+    found.match.output = model_.nodes[node].outputs[0];
     taken_[node] = true;
   }
 
   // Whether the node is a normalization of a trained network: a scale and a shift per channel.
   bool is_normalization(const Found& found, const OnnxNode& node) const {
     if (!images_of(found.workload) || node.op != "BatchNormalization" || node.inputs.size() != 5 ||
-        node.input(0) != found.place.output || node.outputs.size() != 1 ||
+        node.input(0) != found.match.output || node.outputs.size() != 1 ||
         node.whole("training_mode", 0) != 0)
       return false;
     for (std::size_t i = 1; i < 5; ++i)
@@ -252,19 +252,19 @@ class Finder {
   std::string_view other_operand(const OnnxNode& node, const Found& found) const {
     if (!node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) return {};
     if (node.input(0) == node.input(1)) return {};
-    if (node.input(0) == found.place.output) return node.input(1);
+    if (node.input(0) == found.match.output) return node.input(1);
     return node.op == "Sub" || node.op == "Div" ? std::string_view() : node.input(0);
   }
 
   // Whether it is one number for all channels.
   bool is_number(const Found& found, std::string_view value) const {
-    const auto own = shape(found.place.output), other = shape(value);
+    const auto own = shape(found.match.output), other = shape(value);
     return own && other && shapes_.of(value).constant != nullptr && other->size() <= own->size() &&
            product(*other, 0, other->size()) == 1;
   }
 
   bool is_channels_constant(const Found& found, std::string_view value) const {
-    const auto own = shape(found.place.output), other = shape(value);
+    const auto own = shape(found.match.output), other = shape(value);
     return own && other && is_constant(value) && other->size() <= own->size() &&
            is_per_channel(*other, channels_of(found.workload), channel_axis(found.workload, own->size()));
   }
@@ -291,7 +291,7 @@ class Finder {
     const OnnxNode& node = model_.nodes[*reader];
     const bool normalization = is_normalization(found, node), factor = is_factor(found, node);
     if (normalization || factor) {
-      const std::string_view filter = model_.nodes[found.place.nodes[0]].input(1);
+      const std::string_view filter = model_.nodes[found.match.nodes[0]].input(1);
       if (!is_constant(filter)) return factor && take_alpha(found, *reader);
       if (constants_.find(filter) == nullptr) return false;
       if (factor || !found.workload.epilogue.empty()) {
@@ -299,7 +299,7 @@ class Finder {
         return true;
       }
       if (!try_step(found, {.op = EpilogueOp::kBias}, {""}, {*reader}, node.outputs[0])) return false;
-      found.place.inputs[1] = {};
+      found.match.inputs[1] = {};
     } else if (!is_summand(found, node)) {
       return false;
     } else if (found.workload.epilogue.empty()) {
@@ -311,7 +311,7 @@ class Finder {
       fold(found, *reader, false);
       return true;
     }
-    found.place.linear.push_back(*reader);
+    found.match.linear.push_back(*reader);
     return true;
   }
 
@@ -332,8 +332,8 @@ class Finder {
     } catch (const Error&) {
       return false;
     }
-    scaled.place.nodes.push_back(reader);
-    scaled.place.output = node.outputs[0];
+    scaled.match.nodes.push_back(reader);
+    scaled.match.output = node.outputs[0];
     taken_[reader] = true;
     found = std::move(scaled);
     return true;
@@ -346,13 +346,13 @@ class Finder {
     const OnnxNode& node = model_.nodes[*reader];
     if (!is_normalization(found, node) && !is_factor(found, node) && !is_summand(found, node)) return false;
     if (found.workload.epilogue.steps.back().op == EpilogueOp::kScaleShift) {
-      found.place.nodes.push_back(*reader);
-      found.place.output = node.outputs[0];
+      found.match.nodes.push_back(*reader);
+      found.match.output = node.outputs[0];
       taken_[*reader] = true;
     } else if (!try_step(found, {.op = EpilogueOp::kScaleShift}, {"", ""}, {*reader}, node.outputs[0])) {
       return false;
     }
-    found.place.scaling.push_back(*reader);
+    found.match.scaling.push_back(*reader);
     return true;
   }
 
@@ -366,14 +366,14 @@ class Finder {
     if (other.empty()) return false;
     if (is_channels_constant(found, other))
       return try_step(found, {.op = EpilogueOp::kBias}, {other}, {*reader}, node.outputs[0]);
-    const auto own = shape(found.place.output), added = shape(other);
-    if (!own || !added || *added != *own || shapes_.of(other).type != shapes_.of(found.place.output).type)
+    const auto own = shape(found.match.output), added = shape(other);
+    if (!own || !added || *added != *own || shapes_.of(other).type != shapes_.of(found.match.output).type)
       return false;
     return try_step(found, {.op = EpilogueOp::kResidual}, {other}, {*reader}, node.outputs[0]);
   }
 
   bool take_function(Found& found) {
-    const auto step = function_of_value(model_, shapes_, readers_, found.place.output);
+    const auto step = function_of_value(model_, shapes_, readers_, found.match.output);
     if (!step || std::ranges::any_of(step->nodes, [&](std::size_t node) { return bool(taken_[node]); }))
       return false;
     return try_step(found, step->step, {}, step->nodes, step->output);
@@ -384,7 +384,7 @@ class Finder {
     if (!reader || !images_of(found.workload)) return;
     const OnnxNode& node = model_.nodes[*reader];
     if (node.outputs.empty()) return;
-    const auto step = pool_step(node, shape(found.place.output), shape(node.outputs[0]));
+    const auto step = pool_step(node, shape(found.match.output), shape(node.outputs[0]));
     if (!step) return;
     Workload pooled = found.workload;
     pooled.epilogue.steps.push_back(*step);
@@ -405,20 +405,20 @@ class Finder {
       }
       if (min_bytes_of(found.workload) < kLeastRegionBytes) continue;
       if (is_served_ && !is_served_(found.workload)) continue;
-      found.place.nodes = std::move(region.nodes);
-      found.place.inputs = std::move(region.inputs);
-      found.place.output = region.outputs[0];
-      found.place.more_outputs.assign(region.outputs.begin() + 1, region.outputs.end());
-      found.place.by_rows = true;
+      found.match.nodes = std::move(region.nodes);
+      found.match.inputs = std::move(region.inputs);
+      found.match.output = region.outputs[0];
+      found.match.more_outputs.assign(region.outputs.begin() + 1, region.outputs.end());
+      found.match.by_rows = true;
       keep(std::move(found));
     }
   }
 
   void keep(Found found) {
-    for (const std::size_t node : found.place.nodes) taken_[node] = true;
-    const auto [at, added] = index_.try_emplace(to_text(found.workload), places_.workloads.size());
-    if (added) places_.workloads.push_back({found.workload, {}});
-    places_.workloads[at->second].places.push_back(std::move(found.place));
+    for (const std::size_t node : found.match.nodes) taken_[node] = true;
+    const auto [at, added] = index_.try_emplace(to_text(found.workload), matches_.workloads.size());
+    if (added) matches_.workloads.push_back({found.workload, {}});
+    matches_.workloads[at->second].matches.push_back(std::move(found.match));
   }
 
   const OnnxModel& model_;
@@ -432,23 +432,23 @@ class Finder {
   std::unordered_map<const OnnxTensor*, bool> small_;
   const OpenGraph open_{model_, shapes_, readers_, makers_, is_served_, taken_, small_};
   std::unordered_map<std::string, std::size_t> index_;  ///< of workloads, by their text
-  NetworkPlaces places_;
+  Matches matches_;
 };
 
 }  // namespace
 
-NetworkPlaces places_of(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served) {
+Matches matches_of(const OnnxModel& model, const GraphShapes& shapes, const IsServed& is_served) {
   return Finder(model, shapes, is_served).run();
 }
 
-std::vector<std::string_view> outputs_of(const NetworkPlace& place) {
-  std::vector<std::string_view> outputs = {place.output};
-  outputs.insert(outputs.end(), place.more_outputs.begin(), place.more_outputs.end());
+std::vector<std::string_view> outputs_of(const Match& match) {
+  std::vector<std::string_view> outputs = {match.output};
+  outputs.insert(outputs.end(), match.more_outputs.begin(), match.more_outputs.end());
   return outputs;
 }
 
-double flops_of(const PlacedWorkload& placed) {
-  return flops_of(placed.workload) * static_cast<double>(placed.places.size());
+double flops_of(const MatchedWorkload& matched) {
+  return flops_of(matched.workload) * static_cast<double>(matched.matches.size());
 }
 
 }  // namespace lehr

@@ -6,7 +6,7 @@
 
 namespace lehr::onednn {
 
-struct Way {
+struct Algorithm {
   std::string name;            ///< "sgemm"; with the kernel that runs, "packed matmul, brgemm:avx2"
   std::function<void()> call;  ///< computes the output; a failed call does not change it
 };

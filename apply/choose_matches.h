@@ -12,7 +12,7 @@
 namespace lehr {
 
 /// The matches that are replaced.
-struct PlaceChoice {
+struct MatchChoice {
   std::vector<Replacement> replacements;  ///< empty: no kernel pays
   EngineVerdict verdict = {};
   /// Time of the network without its matches that save products; 0: it has none.
@@ -24,7 +24,7 @@ using Tell = std::function<void(const std::string&)>;
 
 /// Returns a kernel for each match. With them all matches, and the casts and transposes between them, are
 /// expected to take least time.
-std::vector<Replacement> expected_fastest(const Network& network, const std::vector<PlaceKernels>& places);
+std::vector<Replacement> expected_fastest(const Network& network, const std::vector<MatchKernels>& matches);
 
 /// Returns the matches, in the order of the graph, with which the whole network is fastest, each with its
 /// best kernel.
@@ -35,8 +35,8 @@ std::vector<Replacement> expected_fastest(const Network& network, const std::vec
 /// If outputs differ, row expressions are left to the engine, and the others are tried again. Only the last
 /// comparison and the reported times are of networks in their final form, with branches. `folder` has the
 /// plug-in and the kernels, and networks are written there.
-PlaceChoice choose_places(const Network& network, std::vector<PlaceKernels> places, const NetworkForm& form,
-                          const std::string& folder, const EngineCheck& check, double seconds,
-                          const Tell& tell);
+MatchChoice choose_matches(const Network& network, std::vector<MatchKernels> matches, const NetworkForm& form,
+                           const std::string& folder, const EngineCheck& check, double seconds,
+                           const Tell& tell);
 
 }  // namespace lehr
