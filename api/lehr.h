@@ -501,7 +501,7 @@ struct Share {
 struct Applied {
   /// Number of convolutions and products; number of these that kernels compute now.
   int matches = 0, replaced = 0;
-  /// Of the whole network in the engine; 0: not timed.
+  /// Times of the whole network in the engine, and their ratio; 0: not timed.
   double original_us = 0, rewritten_us = 0, speedup = 0;
   /// Largest difference from the original's outputs, as a share of an output's range.
   std::optional<double> error = {};

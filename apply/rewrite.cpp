@@ -455,7 +455,7 @@ class Rewriter {
   /// Returns the nodes as the file orders them, but each after the nodes that make its inputs. A fused node
   /// is at the position of its last node, and readers of its other outputs may have come before.
   std::vector<std::size_t> ordered() const {
-    // Of each node the position of the node that it is part of.
+    // Position of each node, or of the last node of the match that it is replaced in.
     std::vector<std::size_t> end(model_.nodes.size());
     std::iota(end.begin(), end.end(), 0);
     for (const Replacement& each : replaced_)

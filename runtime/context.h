@@ -63,7 +63,7 @@ void run_tasks(kernels_context& context, const Tasks& tasks, void* const* params
 /// its packed pieces, then the workspace, then the address of `told`.
 struct Params {
   void* of[kMostParams];
-  std::int64_t told = 0;
+  std::int64_t rows = 0;
 };
 /// Fills the parameters for a call with these arguments and rows. The context's scratch must be reserved.
 void fill_params(const kernels_context& context, const Function& function, const Variant& variant,

@@ -74,9 +74,9 @@ struct Tested {
     return tensor(i).row_bytes > 0 ? kernel.rows * tensor(i).row_bytes : tensor(i).bytes;
   }
   std::uint64_t tested(std::uint32_t i) const {
-    return kernel.told && tensor(i).row_bytes > 0 ? kernel.test->rows * tensor(i).row_bytes : bytes(i);
+    return kernel.takes_rows && tensor(i).row_bytes > 0 ? kernel.test->rows * tensor(i).row_bytes : bytes(i);
   }
-  std::uint64_t rows() const { return kernel.told ? kernel.test->rows : kernel.rows; }
+  std::uint64_t rows() const { return kernel.takes_rows ? kernel.test->rows : kernel.rows; }
 };
 
 void fill(const Tested& test, const TestMemory& memory) {

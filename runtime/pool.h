@@ -22,8 +22,8 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Starts the threads, once, before the first round. Returns how many of `threads` there are; 0 without
-  /// memory.
+  /// Starts the threads, once, before the first round. `threads` is at least 1. Returns how many there are; 0
+  /// without memory.
   std::uint32_t start(std::uint32_t threads);
   /// Calls work(context, i) for i in [0, workers) and returns when all calls have returned. A second round at
   /// the same time runs on its caller alone. `work` must not fork.

@@ -139,7 +139,7 @@ kernels_status run_variant(kernels_context& context, const Function& function, c
   const Kernel& kernel = *member_for(variant, rows).kernel;
   if (!reserve_scratch(context, kernel))
     return fail(&context, KERNELS_NO_MEMORY, "there is no memory for the scratch of %s", function.shown.name);
-  if (function.packed == kNoTensor && !kernel.told && kernel.workspace_bytes == 0) {
+  if (function.packed == kNoTensor && !kernel.takes_rows && kernel.workspace_bytes == 0) {
     run(context, kernel, arguments);
     return KERNELS_OK;
   }
@@ -198,11 +198,11 @@ void fill_params(const kernels_context& context, const Function& function, const
   const std::uint32_t tensors = function.shown.tensor_count;
   std::memcpy(params.of, arguments, tensors * sizeof *params.of);
   if (function.packed != kNoTensor) place_packed(function, variant, arguments[function.packed], params.of);
-  params.told = static_cast<std::int64_t>(rows);
+  params.rows = static_cast<std::int64_t>(rows);
   std::uint32_t behind = tensors + (kernel.pack != nullptr ? variant.piece_count : 0);
   if (kernel.workspace_bytes > 0)
     params.of[behind++] = context.scratch + in_lines(kernel.scratch_bytes) * context.threads;
-  if (kernel.told) params.of[behind] = &params.told;
+  if (kernel.takes_rows) params.of[behind] = &params.rows;
 }
 
 void pack(kernels_context& context, const Function& function, const Variant& variant, const void* operand,

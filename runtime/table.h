@@ -44,7 +44,7 @@ struct Kernel {
   long pack_tasks = 0;
   bool reads_operand = false;  ///< whether it reads the unpacked tensor, too
   std::uint64_t rows = 0;      ///< rows of its tensors; 0: its function has a fixed number
-  bool told = false;           ///< whether it takes the number of rows as an argument
+  bool takes_rows = false;     ///< whether it takes the number of rows as an argument
   double max_error = 0;
   const Test* test = nullptr;
 };

@@ -48,7 +48,7 @@ struct Backend {
   /// Throws Error(kEnvironment) for a level whose vectors the device does not have.
   std::optional<Device> (*find)(const DeviceRequest& request, std::string& why_not);
   bool numbered = false;  ///< whether devices have numbers: "--device NAME:1" is the second one
-  /// What to do without such a device: "--device cpu tunes on the CPU instead".
+  /// Advice if there is no such device: "--device cpu tunes on the CPU instead".
   std::string_view instead = "";
   std::span<const MachinePart> parts;  ///< for `lehr doctor`
 

@@ -34,7 +34,7 @@ struct ContestEntry {
   std::optional<GpuState> gpu;
   std::string note;        ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string checked_by;  ///< Runner::checked_by(); "device and host": the host has compared once more
-  /// Of a baseline that searches for its fastest algorithm.
+  /// Finding of a baseline that searches for its fastest algorithm.
   std::optional<LibraryFinding> finding = std::nullopt;
   double overhead_us = 0;  ///< Checked::overhead_us of a baseline
   std::string missing;  ///< why a baseline could not be timed ("libdnnl.so.2 is not installed"), else empty

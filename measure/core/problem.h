@@ -61,7 +61,7 @@ struct Problem {
   /// Rows of the call, if kernels get their number as an argument; outputs are laid out by rows. 0: the
   /// number is fixed.
   std::int64_t rows = 0;
-  /// Of a call: operations, and the least bytes that cross memory; 0: not known.
+  /// Operations of a call, and the least bytes that it moves to and from memory; 0: not known.
   double flops = 0, bytes = 0;
   double full_flops = 8e9;  ///< if there are more operations, only some elements are expected
   /// Wall seconds of making the values and the expected ones; 0: not made.

@@ -181,11 +181,11 @@ void fuzz_onnx(std::string_view bytes) {
   expect_answer([&] {
     const OnnxModel model = parse_onnx(std::make_shared<std::string>(bytes), "it");
     const GraphShapes shapes = infer_shapes(model, {});
-    const NetworkPlaces places = places_of(model, shapes);
-    for (const PlacedWorkload& placed : places.workloads) {
-      require(!placed.places.empty() && parse_workload(to_text(placed.workload)) == placed.workload);
-      for (const NetworkPlace& place : placed.places)
-        require(place.inputs.size() + 1 == tensors_of(placed.workload).size());
+    const Matches matches = matches_of(model, shapes);
+    for (const MatchedWorkload& matched : matches.workloads) {
+      require(!matched.matches.empty() && parse_workload(to_text(matched.workload)) == matched.workload);
+      for (const Match& match : matched.matches)
+        require(match.inputs.size() + 1 == tensors_of(matched.workload).size());
     }
     if (model.inputs.empty() || shapes.of(model.inputs[0].name).constant != nullptr) return;
     const SizeCheck check = {std::string(model.inputs[0].name)};

@@ -29,7 +29,7 @@ struct DnnTensor {
 
 /// A convolution. Its tensors are the graph's first three: input, filter, sums.
 struct DnnConvolution {
-  /// Of h and w; the first two are padding.
+  /// Values along h and w. `before` and `after` are padding.
   std::array<std::int64_t, 2> before{}, after{}, strides{}, dilations{};
   int compute = 0;  ///< cudnnDataType_t of the sums
   friend bool operator==(const DnnConvolution&, const DnnConvolution&) = default;

@@ -124,7 +124,7 @@ Kernel kernel(const char* name, Entry entry, std::uint64_t rows) {
   kernel.name = name;
   kernel.entry = entry;
   kernel.rows = rows;
-  kernel.told = rows > 0;
+  kernel.takes_rows = rows > 0;
   kernel.pack = rows > 0 ? &packs : nullptr;
   kernel.pack_tasks = rows > 0 ? 1 : 0;
   return kernel;
