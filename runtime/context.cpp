@@ -39,7 +39,7 @@ std::uint32_t count_of(CpuFeatures features) {
   return count;
 }
 
-// Returns the features that the context lacks for a function: those of the row that lacks fewest.
+// Returns the features that the context lacks for a function: those of the variant that lacks fewest.
 CpuFeatures missing_features(const Function& function, CpuFeatures features) {
   CpuFeatures fewest = ~CpuFeatures{0};
   for (std::uint32_t i = 0; i < function.variant_count; ++i) {
@@ -63,8 +63,8 @@ double most_us(const Variant& variant, std::uint32_t threads) {
   return variant.threads > threads ? us * variant.threads / threads : us;
 }
 
-// Whether another row for the same processors has a number of threads nearer to the context's, or the same
-// distance and is faster.
+// Whether another variant for the same processors has a number of threads nearer to the context's, or the
+// same distance and is faster.
 bool has_nearer(const Function& function, const Variant& variant, const kernels_context& context) {
   const std::uint32_t far = distance(variant, context.threads);
   for (std::uint32_t i = 0; i < function.variant_count; ++i) {

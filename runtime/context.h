@@ -26,7 +26,7 @@ struct kernels_context {
   kernels_parallel_for parallel_for = nullptr;
   void* pool = nullptr;
   lehr::runtime::Owner<lehr::runtime::Pool> own_pool;
-  /// For each function the row that its calls use; nullptr: none runs here, or the function is the other
+  /// For each function the variant that its calls use; nullptr: none runs here, or the function is the other
   /// target's.
   lehr::runtime::Array<const lehr::runtime::Variant*> variants;
   /// A piece for each thread, then the workspace. It grows to the needs of the largest kernel that was
@@ -60,7 +60,7 @@ struct Tasks {
 /// Runs the work items on the context's threads.
 void run_tasks(kernels_context& context, const Tasks& tasks, void* const* params);
 /// The parameters of a kernel's call: the tensors, with the unpacked operand in place of packed memory, then
-/// its packed pieces, then the workspace, then the address of `told`.
+/// its packed pieces, then the workspace, then the address of `rows`.
 struct Params {
   void* of[kMostParams];
   std::int64_t rows = 0;
@@ -68,13 +68,13 @@ struct Params {
 /// Fills the parameters for a call with these arguments and rows. The context's scratch must be reserved.
 void fill_params(const kernels_context& context, const Function& function, const Variant& variant,
                  const Kernel& kernel, void* const* arguments, std::uint64_t rows, Params& params);
-/// Packs an operand for a row, into packed_bytes() of memory.
+/// Packs an operand for a variant, into packed_bytes() of memory.
 void pack(kernels_context& context, const Function& function, const Variant& variant, const void* operand,
           void* packed);
 /// Makes the context's scratch large enough for the kernel on its threads. Returns false if there is no
 /// memory.
 bool reserve_scratch(kernels_context& context, const Kernel& kernel);
-/// Returns the bytes of everything that is packed for a row, including its head.
+/// Returns the bytes of everything that is packed for a variant, including its head.
 std::uint64_t packed_bytes(const Function& function, const Variant& variant);
 
 /// Returns the table's entry that a caller names; nullptr, with the context's sentence, for any other
@@ -91,7 +91,7 @@ kernels_status check_rows(kernels_context* context, const Function& function, st
 /// Reports that a function does not run in this context, and why.
 kernels_status fail_without_kernel(kernels_context* context, const Function& function);
 
-/// Tests all kernels of a row.
+/// Tests all kernels of a variant.
 kernels_status self_test(kernels_context* context, const Function& function, const Variant& variant);
 /// Returns the time of this many rows, interpolated from measured times; `rows` 0: of the most rows.
 double time_of(const Variant& variant, std::uint64_t rows);
@@ -109,7 +109,7 @@ const CudaKernel* cuda_kernel_of(const kernels_context* context, const Function&
 /// Returns what the function needs and the GPU, or its driver, lacks: the end of a sentence, after "needs".
 /// "" if cuda_kernel_of() has a kernel.
 const char* why_not_on_gpu(const kernels_context* context, const Function& function);
-/// Fills a zeroed row with the kernel of cuda_kernel_of(), which must not be nullptr.
+/// Fills a zeroed kernels_variant with the kernel of cuda_kernel_of(), which must not be nullptr.
 void fill_cuda_variant(const kernels_context* context, const Function& function, kernels_variant* variant);
 
 }  // namespace lehr::runtime

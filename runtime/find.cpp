@@ -182,7 +182,7 @@ kernels_status kernels_describe(kernels_context* context, const kernels_function
                                 kernels_variant* filled) {
   const Function* const function = function_of(context, shown);
   if (function == nullptr) return KERNELS_BAD_ARGUMENT;
-  if (filled == nullptr) return fail(context, KERNELS_BAD_ARGUMENT, "the row is a null pointer");
+  if (filled == nullptr) return fail(context, KERNELS_BAD_ARGUMENT, "the variant is a null pointer");
   if (const kernels_status status = rows == 0 ? KERNELS_OK : check_rows(context, *function, rows);
       status != KERNELS_OK)
     return status;

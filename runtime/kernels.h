@@ -137,7 +137,7 @@ typedef struct kernels_variant {
   uint32_t other_device;  ///< 1: tuned on a GPU of another architecture or number of multiprocessors
   uint32_t from_ptx;  ///< 1: compiled by the driver for this GPU, which is newer than the one it was tuned on
 } kernels_variant;
-/// Fills `row` with the kernel for `rows` rows. 0 stands for the most rows, or for a fixed number.
+/// Fills `variant` with the kernels for `rows` rows. 0 stands for the most rows, or for a fixed number.
 KERNELS_API kernels_status kernels_describe(kernels_context* context, const kernels_function* function,
                                             uint64_t rows, kernels_variant* variant);
 

@@ -10,7 +10,7 @@
 namespace lehr::runtime {
 namespace {
 
-/// The beginning of packed memory: the library and the row that it is for.
+/// The beginning of packed memory: the library and the variant that it is for.
 struct Head {
   std::uint64_t content = 0;
   std::uint32_t function = 0;
@@ -52,7 +52,7 @@ void take_tasks(void* context, std::uint32_t worker) {
               tensor.name, tensor.alignment);
 }
 
-// Returns the row that memory was packed for; nullptr if it is not one of this function's.
+// Returns the variant that memory was packed for; nullptr if it is not one of this function's.
 const Variant* packed_for(const Function& function, const void* packed) {
   Head head;
   std::memcpy(&head, packed, sizeof head);

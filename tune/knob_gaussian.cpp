@@ -1,4 +1,4 @@
-// Fits, pools and expected improvements: see knob_process.h.
+// Fits, pools and expected improvements: see knob_gaussian.h.
 #include "tune/knob_gaussian.h"
 
 #include <algorithm>

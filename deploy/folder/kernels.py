@@ -95,7 +95,7 @@ _DLTensor = _struct(
 )  # fmt: skip
 
 Described = collections.namedtuple("Described", [name for name, _ in _Row._fields_])
-Described.__doc__ = "The tuned kernel that a function runs, as kernels_row of the header."
+Described.__doc__ = "The tuned kernel that a function runs, as kernels_variant of the header."
 
 
 def _whole(name, value, least, most):

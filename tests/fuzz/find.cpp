@@ -20,8 +20,8 @@ void fuzz_find(std::string_view bytes) {
   const kernels_function* const found = kernels_find(context, text.c_str());
   if (found == nullptr) return keep(kernels_message(context)[0] != '\0');
   keep(kernels_find(context, found->workload) == found);
-  kernels_row row = {};
-  keep(kernels_describe(context, found, 0, &row) == KERNELS_OK);
+  kernels_variant variant = {};
+  keep(kernels_describe(context, found, 0, &variant) == KERNELS_OK);
 }
 
 }  // namespace lehr::test
