@@ -5,7 +5,7 @@ from typing import Literal, Required, TypedDict
 
 
 class Tune(TypedDict, total=False):
-    """Of `lehr tune`."""
+    """Flags of `lehr tune`."""
 
     device: str | os.PathLike[str]
     threads: int
@@ -35,7 +35,7 @@ class Tune(TypedDict, total=False):
 
 
 class Optimize(TypedDict, total=False):
-    """Of `lehr optimize`."""
+    """Flags of `lehr optimize`."""
 
     precision: Literal["f32", "bf16"]
     time: float | str
@@ -51,7 +51,7 @@ class Optimize(TypedDict, total=False):
 
 
 class Best(TypedDict, total=False):
-    """Of `lehr best`."""
+    """Flags of `lehr best`."""
 
     workload: str | os.PathLike[str]
     device: str | os.PathLike[str]
@@ -63,7 +63,7 @@ class Best(TypedDict, total=False):
 
 
 class Export(TypedDict, total=False):
-    """Of `lehr export`."""
+    """Flags of `lehr export`."""
 
     workload: str | os.PathLike[str]
     device: str | os.PathLike[str]

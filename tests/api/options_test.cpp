@@ -59,12 +59,12 @@ TEST(Options, AreTheKeywordsOfPython) {
       "\"\"\"Keywords of the functions, made of the options of the program (tests/api, "
       "--update-golden).\"\"\"\n\n"
       "import os\nfrom typing import Literal, Required, TypedDict\n" +
-          python_class<DeviceOptions, TuneOptions>("Tune", "Of `lehr tune`.") +
+          python_class<DeviceOptions, TuneOptions>("Tune", "Flags of `lehr tune`.") +
           "    db: str | os.PathLike[str]\n    no_baseline: bool\n    scratch: str | os.PathLike[str]\n" +
-          python_class<OptimizeOptions>("Optimize", "Of `lehr optimize`.") +
+          python_class<OptimizeOptions>("Optimize", "Flags of `lehr optimize`.") +
           "    input: str | list[str]\n    scratch: str | os.PathLike[str]\n" +
-          python_class<BestOptions>("Best", "Of `lehr best`.") +
-          python_class<ExportOptions>("Export", "Of `lehr export`.", "out") +
+          python_class<BestOptions>("Best", "Flags of `lehr best`.") +
+          python_class<ExportOptions>("Export", "Flags of `lehr export`.", "out") +
           "    scratch: str | os.PathLike[str]\n");
 }
 

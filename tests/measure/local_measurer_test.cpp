@@ -266,23 +266,29 @@ TEST_F(Measuring, ReportsFailuresOfPrepacking) {
   expect_failure_then_recovery(measurer, greedy, FailureKind::kOutOfMemory, "parameters behind the tensors");
 }
 
-/// Returns a kernel that computes only while the workspace is zero.
+/// Returns a kernel of two steps: the first one writes the product to the workspace, and the second one
+/// copies it.
 Source workspace_source(std::string_view also = "") {
   Source result =
-      source(fmt::format("float* const w = (float*)params[3]; if (w[0] == 0 && w[N * N - 1] == 0) "
-                         "rows(a, b, c, 0, N); {}",
+      source(fmt::format("float* const w = (float*)params[3]; if (task == 0) rows(a, b, w, 0, N); "
+                         "if (task == 1) for (long i = 0; i < N * N; ++i) c[i] = w[i]; {}",
                          also));
+  result.launch.further_steps = 1;
   result.params.push_back({"w", DType::kF32, kSize * kSize, ir::Direction::kWorkspace});
   return result;
 }
 
-TEST_F(Measuring, GivesWorkspacesThatAreZeroAndGuarded) {
+TEST_F(Measuring, GivesStepsAWorkspaceThatIsGuarded) {
   LocalMeasurer measurer = make();
   measurer.prepare(square_problem());
   const Outcome outcome = measurer.measure(std::vector<Source>{workspace_source()}, {})[0];
   EXPECT_TRUE(std::holds_alternative<Timing>(outcome)) << std::get<Failure>(outcome).text;
   expect_failure_then_recovery(measurer, workspace_source("w[N * N] = 1;"), FailureKind::kWrongResult,
                                "wrote outside a parameter behind the tensors");
+  // It holds anything before a call: poison, in a checked one.
+  Source reading = source("if (((float*)params[3])[0] == 0) rows(a, b, c, 0, N);");
+  reading.params = workspace_source().params;
+  expect_failure_then_recovery(measurer, reading, FailureKind::kWrongResult, "unwritten");
 }
 
 TEST_F(Measuring, HasPatienceWithWhatTakesLongOnThisDevice) {
