@@ -1,7 +1,7 @@
-// Depthwise convolution on CUDA: one filter per channel, so that the memory is the limit. Each thread
-// computes a small tile of outputs of one channel (nhwc: of a few) straight from global memory. The compiler
-// keeps inputs that neighbouring outputs share in registers once the taps are unrolled, and the L1 serves the
-// rest.
+// Depthwise convolution on CUDA. Each filter reads one channel, so that memory is the limit. Each thread
+// computes a small tile of outputs of one channel (with nhwc, of a few channels) directly from global memory.
+// Once the taps are unrolled, the compiler keeps inputs in registers that neighbouring outputs share, and the
+// L1 serves the other repeated reads.
 #pragma once
 
 #include "templates/template.h"
