@@ -28,10 +28,10 @@ class ExprText {
   std::string element(ir::BufferId buffer, const ir::Expr& index, int lanes);
   /// Returns "a * b", for a fused multiply-add whose sum is written as "+=".
   std::string product(const ir::Expr& a, const ir::Expr& b);
-  /// Returns whether the products of several neighbours are added to each lane. Such an Fma is never written
-  /// as "+=".
+  /// Returns whether the Fma adds the products of several neighbours to each lane. Such an Fma is never
+  /// written as "+=".
   static bool is_dot(const ir::Fma& fma) { return lanes_of(fma.a) != lanes_of(fma.c); }
-  /// As Dialect::snippet_for.
+  /// Does the same as Dialect::snippet_for.
   std::string snippet_for(const char* stem, DType type, int lanes) const;
   /// Returns the end of the names, behind "lehr_load", of the functions that load and store the leading lanes
   /// of a vector.

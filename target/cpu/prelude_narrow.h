@@ -1,5 +1,5 @@
-// The parts of the C++ prelude for vectors of other types than f32: types, loads and stores of some lanes,
-// casts, and sums of products of neighbours.
+// The parts of the C++ prelude for vectors of types other than f32: types, loads and stores of some of the
+// lanes, casts, and sums of products of neighbours.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// Returns the name of a snippet for vectors of this type: "masked16" for f32, else "masked_bf16x16".
+/// Returns the name of the snippet with this stem for vectors of this type: "masked16" for f32,
+/// "masked_bf16x16" for bf16.
 std::string snippet_for(const char* stem, DType type, int lanes);
 
 /// "bf16_from_f32x16": to nearest even, denormal numbers become zeros (vcvtneps2bf16, AVX512_BF16).
@@ -37,7 +38,7 @@ std::string snippet_for(const char* stem, DType type, int lanes);
 /// group i is from[i from_step + e line_step], or zero from e = `lines` on. It goes to to[i to_step + e]. s8
 /// becomes u8 with 128 added.
 std::string narrow_snippet(const std::string& name);
-/// As Dialect::snippets_needed_by. Empty if narrow_snippet() is.
+/// Does the same as Dialect::snippets_needed_by. Empty if narrow_snippet() is.
 std::vector<std::string> narrow_snippets_needed_by(const std::string& name);
 
 }  // namespace lehr

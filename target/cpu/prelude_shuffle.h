@@ -1,5 +1,5 @@
-// The part of the device-intrinsics header that rearranges f32 on the CPU: it transposes, and separates
-// pairs.
+// The part of the device-intrinsics header that rearranges f32 elements on the CPU: transpositions, and the
+// separation of pairs.
 #pragma once
 
 #include <string>
