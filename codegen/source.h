@@ -19,8 +19,8 @@ struct SourceParam {
   DType type = DType::kF32;
   std::int64_t elements = 0;
   ir::Direction direction = ir::Direction::kIn;
-  /// CUDA: the argument is not the tensor's address but this map of it, 128 bytes by value, as
-  /// cuTensorMapEncodeTiled (or, with im2col, cuTensorMapEncodeIm2col) makes it from the address.
+  /// For CUDA: if given, the argument is not the tensor's address but a tensor map of it: 128 bytes by value,
+  /// which cuTensorMapEncodeTiled (or, with im2col, cuTensorMapEncodeIm2col) makes from the address.
   std::optional<ir::TensorMap> map = std::nullopt;
 };
 
@@ -44,20 +44,20 @@ struct Source {
   std::vector<SourceParam> params;  ///< in argument order
   ir::Launch launch;
   std::int64_t scratch_bytes = 0;
-  /// CPU: most rows of a call. If not 0, one more parameter comes behind all of `params`: a pointer to the
-  /// number of rows, an int64 from 1 to this number. `entry_prepack` does not get it. 0: the number of rows
-  /// is fixed.
+  /// For the CPU: maximum number of rows of a call. If it is not 0, there is one more argument after all of
+  /// `params`: a pointer to the number of rows, an int64 from 1 to this maximum. `entry_prepack` does not get
+  /// that argument. 0: the number of rows is fixed.
   std::int64_t most_rows = 0;
 };
 
 /// Returns the sizes of the workspace parameters, in the order of the arguments.
 std::vector<std::int64_t> workspace_bytes(const Source& source);
-/// Returns the sizes of the prepacked parameters, likewise.
+/// Returns the sizes of the prepacked parameters, in the order of the arguments.
 std::vector<std::int64_t> prepacked_bytes(const Source& source);
-/// Returns the name of the function that fills them.
+/// Returns the name of the function that fills the prepacked parameters.
 std::string prepack_entry(std::string_view entry);
-/// Returns a hash of that function's text. Sources with the same hash share the prepacked data. "" if nothing
-/// is prepacked.
+/// Returns a hash of the text of the prepacking function. Sources with the same hash share the prepacked
+/// data. "" if nothing is prepacked.
 std::string prepack_layout(const Source& source);
 
 }  // namespace lehr
