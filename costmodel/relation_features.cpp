@@ -33,7 +33,7 @@ struct Point {
   double topdown;
 };
 
-/// Points of one access: its own, then one per loop around it from the inside out.
+/// Points of one access: the access itself, and then one point per loop around it, innermost first.
 struct Points {
   std::array<Point, ir::kMaxLoopDepth + 1> values;
   std::size_t count = 0;
@@ -65,7 +65,8 @@ void add_relation_columns(const FeatureContext& context, Columns& columns) {
   for (std::size_t o = 0; o < kOperands.size(); ++o) {
     const Points of_operand = points_of(view, view.operands[o]);
     const std::span<const Point> points = of_operand.all();
-    // Outwards counts and reuses grow and topdown shrinks, so each maximum is at one end of its range.
+    // From the inside out, counts and reuses grow and topdown shrinks, so each maximum is at one end of its
+    // range.
     std::array<std::array<double, 4>, 3> most{};
     for (std::size_t t = 0; t < kThresholds.size(); ++t) {
       if (!points.empty() && points[0].count < kThresholds[t]) most[2][t] = points[0].topdown;

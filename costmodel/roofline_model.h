@@ -21,22 +21,22 @@ namespace lehr {
 
 class RooflineModel : public CostModel {
  public:
-  /// `limits` are those of the device that the rows were featurised for. Peaks that are not known (0) are
-  /// replaced by guesses.
+  /// `limits` must be those of the device for which the rows were computed. Guesses replace peaks that are
+  /// not known (0).
   explicit RooflineModel(const Limits& limits);
-  /// Makes register arrays that exceed the registers cost nothing on a CPU from now on. That is right for
-  /// schedules whose main loop is known to fit, such as every default, and wrong for all others. Otherwise
-  /// the arrays of a kernel's other sections, such as the patches of Winograd's transforms, would be charged
-  /// to its whole time.
+  /// From now on, register arrays that exceed the registers cost nothing on a CPU. That is right for
+  /// schedules whose main loop is known to fit into the registers, such as every default, and wrong for all
+  /// others. (Arrays of a kernel's other sections, such as the patches of Winograd's transforms, would
+  /// otherwise be counted as spills in its main loop.)
   void trust_registers() { roofs_.trusts_registers = true; }
 
   /// Learns nothing.
   void fit(const Dataset& data) override;
   /// Returns minus the logarithm of the estimated time.
   std::vector<double> predict(const FeatureMatrix& rows) const override;
-  /// Returns the estimated microseconds of one feature row; > 0.
+  /// Returns the estimated time of one feature row in microseconds; > 0.
   double time_us(std::span<const float> row) const;
-  /// Returns the terms that time_us() adds up.
+  /// Returns the terms from which time_us() computes the time.
   std::vector<TimeTerm> terms(std::span<const float> row) const;
 
  private:

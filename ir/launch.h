@@ -27,6 +27,7 @@ std::string_view name_of(Direction direction);
 /// How the tensor memory accelerator (TMA) reads the pixels of images, a tensor of (c, w, h, n), as the rows
 /// of a matrix. The members are arguments of the driver's cuTensorMapEncodeIm2col (PTX ISA 9.0, "Tensors:
 /// im2col mode").
+///
 /// An instruction names a position (c, w, h, n) and an offset (w, h), which selects a tap of the filter. The
 /// position's w and h lie in the bounding box, which reaches from `lower` to dims - 1 + `upper`. The
 /// instruction reads `pixels` pixels, beginning with the position. The next pixel is step[0] further along w;

@@ -10,12 +10,12 @@
 namespace lehr {
 namespace {
 
-/// A right output is called wrong once in this many checks, whatever its size.
+/// Number of checks in which one correct output may be judged wrong, whatever its size.
 constexpr double kChecks = 1e6;
-/// Number of bounds that share this probability: for the roundings; for the losses of operands, products or
-/// transforms; for the loss of a sum in a tensor core; for the sums before an epilogue.
+/// Number of bounds that share this probability: one for the roundings; one for the losses of operands,
+/// products or transforms; one for the loss of a sum in a tensor core; one for the sums before an epilogue.
 constexpr double kBounds = 4;
-/// Products of 8-bit floats that a tensor core adds to a sum at a time.
+/// Number of products of 8-bit floats that a tensor core adds to a sum at a time.
 constexpr double kStep = 32;
 
 // Hopper's tensor cores keep 13 fraction bits of the largest of a step's 32 products and the sum so far, so
@@ -40,9 +40,9 @@ double loss_of_8_bit_floats(const ProductSums& s, double rarity) {
          gathered_bound(std::ceil(k / together) / 2, 2 / std::numbers::pi, rarity);
 }
 
-/// Returns whether the sums may stay in a tensor core that keeps more fraction bits while it adds than after.
-/// That is not so for 8-bit floats. Sums of 3xTF32 leave it after every step: their losses there have either
-/// sign, and are smaller than the roundings that they save.
+/// Returns whether the sums may stay in a tensor core that keeps more fraction bits while it adds than
+/// afterwards. That does not apply to 8-bit floats. With 3xTF32, sums leave the tensor core after every step:
+/// their losses there have either sign, and are smaller than the rounding errors that they replace.
 bool drifts_in_tensor_core(const ProductSums& s) {
   const bool of_16_bits = s.operand == DType::kF16 || s.operand == DType::kBF16;
   return s.accum == DType::kF32 && s.math == (of_16_bits ? Math::kStrict : Math::kTf32);
@@ -113,8 +113,8 @@ double largest_of_sums(std::int64_t products, std::int64_t count) {
   return std::min(gathered_bound(k, 1, rarity_of(count)), k * kLargestInput * kLargestInput);
 }
 
-// Returns the standard deviation of a rounding. It is off by at most half a unit in the last place,
-// uniformly, and a unit is at most epsilon times the sum.
+// Returns the standard deviation of a rounding error, relative to the sum. The error is uniform and at most
+// half a unit in the last place, and a unit is at most epsilon times the sum.
 double f32_rounding() {
   return std::numeric_limits<float>::epsilon() / std::sqrt(12.0);
 }

@@ -16,6 +16,7 @@ namespace lehr {
 /// element of the output; and `bands`, in s32. A launch computes only the bands bands[blockIdx.y], and leaves
 /// all other elements unchanged. It may have any number of blocks along y (at most 65535). Sums, scale and
 /// epilogue are in f64, and the result is rounded once.
+///
 /// A band consists of rows of the output with all columns (or channels): rows of the matrices of a GEMM's
 /// batch, or pixels of the images of a convolution. With b = bands / batch, band i begins at row first = i %
 /// b * band_rows of matrix i / b, and has band_rows rows, or fewer at the end of the matrix.

@@ -43,6 +43,7 @@ ConvView trimmed_view(const Workload& workload);
 namespace cpu {
 
 /// Returns the trimmed view, transformed further for the CPU families:
+///
 /// - An image with one column becomes an image with one line.
 /// - If the filter has one tap that makes each pixel a row of a product, short lines are joined, also across
 ///   images. In images of one pixel the channels are contiguous whatever the layout.

@@ -1,10 +1,13 @@
 // A convolution's input as a matrix of a product (im2col), which is never stored. Its element (q, pixel) is
 // the input element that an output pixel multiplies by filter element q, or zero if that lies outside of the
 // image.
+//
 // nchw: q = (channel * r + filter row) * s + filter column, with the channels of one group; pixel = output
 // row * width + column, within one image. y (k x pixels) = f (k x q) view (q x pixels).
+//
 // nhwc: q = (filter row * s + filter column) * c + channel, with the channels of one group; pixel = (image *
 // height + output row) * width + column. y (pixels x k) = view (pixels x q) f^T.
+//
 // If the workload pools windows, the pixels of an image are numbered window by window, so that the pixels of
 // a window are neighbours.
 #pragma once

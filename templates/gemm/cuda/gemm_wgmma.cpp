@@ -320,6 +320,7 @@ class Lowering {
   /// for j < cluster_bm (the cluster's extents are powers of two). Thread i of the consumer arrives at the
   /// barrier of the i-th of these blocks, in the order: its own block, the others along bn, the others along
   /// bm.
+  ///
   /// One thread reports for its four warps. A wgmma-group belongs to the whole warpgroup (PTX ISA 9.0,
   /// "wgmma.commit_group"), and after wgmma.wait_group it is complete, with all that it reads. CUTLASS counts
   /// its consumers' arrivals in the same way (sm90_pipeline.hpp, PipelineTmaAsync). The arrival need not have

@@ -1,5 +1,6 @@
 // The operands of a convolution on their way into shared memory: how the tensor memory accelerator sees the
 // input (as the rows of its im2col matrix; image_view.h: nhwc) and the filters.
+//
 // k is divided into rows of channels. Row q of k belongs to tap q % taps of the filter, and its channels
 // begin with channel row q / taps. Taps and channels are separate dimensions of the tensors. Thus channels
 // after the last one, and rows of k after the last one, are zero in both operands. Taps that only meet

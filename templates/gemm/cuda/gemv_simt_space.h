@@ -33,6 +33,7 @@ struct GemvProblem {
 GemvProblem gemv_problem(const Workload& workload);
 
 /// The knobs; gemv_simt_knobs() states their meanings and units. All sizes are powers of two.
+///
 /// A warp has lanes_k x lanes_o lanes, and a block warps_k x warps_o warps. Along k the block is divided into
 /// slices() = lanes_k * warps_k slices, which take turns: each slice multiplies every slices()-th k (or
 /// vector of k). At the end the partial sums of the slices are added up. A load of the matrix has `vec`
