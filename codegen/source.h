@@ -25,18 +25,19 @@ struct SourceParam {
 };
 
 /// CUDA: `extern "C" __global__ void entry(const float* a, const float* b, float* c)`, launched once with
-/// `launch`. Workspaces (ir::Direction::kWorkspace) come behind the tensors, each aligned to 256 bytes. All
-/// of their bytes are zero before the first launch, and only the kernel writes them from then on. With
-/// launch.programmatic, launches on one stream may overlap; they share workspaces all the same.
+/// `launch`. Workspaces (ir::Direction::kWorkspace) come after the tensors, each aligned to 256 bytes. All
+/// their bytes are zero before the first launch; from then on only the kernel writes them. With
+/// launch.programmatic, launches on one stream may overlap, although they share workspaces.
 ///
-/// CPU: `extern "C" void entry(void* const* params, void* scratch, long task)`. The caller calls it for each
-/// of the first launch.work_items values of `task`, its work items, concurrently or not. When all have
-/// returned, it calls it for as many further values, launch.steps() times in all. `scratch` is 64-byte
-/// aligned, `scratch_bytes` long and private to the call. Workspaces come behind the tensors, each aligned to
-/// 64 bytes, and hold anything. Prepacked parameters (ir::Direction::kPrepacked) come behind the tensors,
-/// each aligned to 64 bytes. `entry_prepack`, of the same type, fills them. It is called in the same way for
-/// each work item in [0, launch.prepack_work_items) before the first launch, and again when an input has
-/// changed that it reads; it takes no scratch.
+/// CPU: `extern "C" void entry(void* const* params, void* scratch, long task)`. The caller first calls it for
+/// each `task` below launch.work_items, concurrently or not: these are the work items of the first step. When
+/// all calls have returned, it calls it for the next launch.work_items values of `task`, and so on for
+/// launch.steps() steps in all. `scratch` is aligned to 64 bytes, `scratch_bytes` long and private to the
+/// call. Workspaces come after the tensors, each aligned to 64 bytes; their contents are undefined. Prepacked
+/// parameters (ir::Direction::kPrepacked) come after the tensors, too, each aligned to 64 bytes. The function
+/// `entry_prepack`, of the same type, fills them. It is called in the same way for each work item in [0,
+/// launch.prepack_work_items) before the first launch, and again whenever an input that it reads has changed.
+/// It uses no scratch memory.
 struct Source {
   Target target;
   std::string text;  ///< complete: includes its part of the device-intrinsics prelude

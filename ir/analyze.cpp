@@ -250,7 +250,7 @@ class Walker {
     out_.integer_operations += executions_ * form.operations;
     out_.integer_divisions += executions_ * form.divisions;
     if (form.loads.empty()) return;
-    // moved out, because what follows reuses form_
+    // Moved out, because what follows reuses form_.
     const std::pmr::vector<const Load*> inner = std::move(form.loads);
     form.loads.clear();
     for (const Load* each : inner) load(*each);

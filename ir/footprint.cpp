@@ -61,7 +61,7 @@ class ProgressionSum {
   // here.
   std::array<Part, 16> parts_;
   std::size_t size_ = 0;
-  // product of the lengths of progressions that found no room in parts_: they count as independent
+  // Product of the lengths of progressions that found no room in parts_: they count as independent.
   double overflow_ = 1;
 };
 

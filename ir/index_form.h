@@ -57,7 +57,7 @@ struct IndexValues {
 
 /// How an index changes with one loop.
 struct IndexMotion {
-  /// the index at iteration 1 minus the index at iteration 0, with all other loops at 0
+  /// The index at iteration 1 minus the index at iteration 0, with all other loops at 0.
   std::int64_t stride;
   /// Coefficient of the loop's variable in the affine terms (equal to `stride` if the whole index is affine).
   std::int64_t coefficient;
@@ -77,7 +77,7 @@ struct IndexForm {
   std::pmr::vector<IndexValues> bent;
   int operations = 0;  ///< integer operations of the expression as written, Lets not expanded
   int divisions = 0;   ///< Div and Mod among `operations`, except by a constant power of two
-  /// loads inside the expression (gathers), outermost first, Lets not expanded
+  /// Loads inside the expression (gathers), outermost first, Lets not expanded.
   std::pmr::vector<const Load*> loads;
   /// Indexed by the loops' depth. The last member, because most of the array is never touched.
   std::array<IndexMotion, kMaxLoopDepth> motions;

@@ -68,7 +68,7 @@ struct Kernel {
   /// prepacked. Prepacking is not part of the measured time: launch_of() reads only prepack_work_items from
   /// it, and analyze() ignores it.
   Block prepack;
-  /// for CUDA's launch bounds: minimum number of blocks on a multiprocessor; 0: not stated
+  /// For CUDA's launch bounds: minimum number of blocks on a multiprocessor; 0: not stated.
   int min_blocks_per_core = 0;
   /// For CUDA: number of blocks of a cluster. They are neighbours along x, run at the same time and can
   /// access each other's shared memory and barriers (CUDA C++ Programming Guide 13.0, "Thread Block

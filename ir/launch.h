@@ -39,7 +39,7 @@ struct Im2col {
   /// bounding box, steps (elementStrides), offsets of an instruction.
   static constexpr std::int64_t kLeastCorner = -128, kMostCorner = 127, kMostStep = 8, kMostOffset = 255;
   std::int64_t pixels = 0;
-  /// corners of the bounding box along w and h; `upper` counts from the last pixel
+  /// Corners of the bounding box along w and h; `upper` counts from the last pixel.
   std::array<std::int64_t, 2> lower{}, upper{};
   std::array<std::int64_t, 2> step = {1, 1};  ///< steps along w and h: the strides of a convolution
   friend bool operator==(const Im2col&, const Im2col&) = default;

@@ -16,7 +16,7 @@ enum class BufferId : std::int32_t {};
 /// Where a buffer lives.
 enum class Scope {
   kGlobal,  ///< a parameter of the kernel (on the CPU: memory that the caller owns)
-  /// CPU: memory of one work item (e.g. packed panels), aligned to 64 bytes; contents undefined at its Alloc
+  /// CPU: memory of one work item (e.g. packed panels), aligned to 64 bytes; contents undefined at its Alloc.
   kScratch,
   kShared,    ///< CUDA: shared memory of the block
   kRegister,  ///< private to the thread; every index becomes a constant after unrolling

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMostValues = std::numeric_limits<std::uint16_t>::m
 /// task.
 struct Point {
   std::uint16_t family = 0;                          ///< its position in Space::families()
-  std::array<std::uint16_t, kMostKnobs> knobs = {};  ///< positions in Knob::values; 0 behind the last knob
+  std::array<std::uint16_t, kMostKnobs> knobs = {};  ///< positions in Knob::values; 0 after the last knob
   friend bool operator==(const Point&, const Point&) = default;
 };
 

@@ -17,7 +17,7 @@ struct EntryText {
   std::string name;
   const ir::Block& block;   ///< the statements
   const std::string& body;  ///< the statements as text
-  /// Direction of the parameters that the function writes; it also writes workspaces
+  /// Direction of the parameters that the function writes; it also writes workspaces.
   ir::Direction filled;
 };
 

@@ -192,7 +192,7 @@ inline constexpr double kDequantized = 2, kQuantized = 24, kOfResidual = 0.02;
 inline constexpr Draw::Kind kScale = Draw::Kind::kScale;
 inline constexpr Draw kZeroPointDraw = {.kind = Draw::Kind::kZeroPoint};
 
-/// Types of a residual behind a dequant, besides f32.
+/// Types that a residual after a dequant may have in addition to f32.
 inline constexpr DType kFloatResiduals[] = {DType::kBF16}, kQuantizedResiduals[] = {DType::kU8, DType::kS8};
 
 /// Returns `x` rounded to f32. A step that rounds more than once does so with this function. In f32 the

@@ -32,7 +32,7 @@ struct OperatorTable {
   std::string_view thing;    ///< "matrix product", in the help of commands
   std::string_view article;  ///< "a GEMM", in sentences
   std::string_view formula;  ///< over the flags in help
-  /// whether messages about one workload in a list name its sizes; otherwise they contain its text
+  /// Whether messages about one workload in a list name its sizes; otherwise they contain its text.
   bool named_by_sizes = false;
   std::span<const Field> fields;
   Workload usual;  ///< the workload of a text without any key

@@ -27,7 +27,7 @@ std::optional<VectorName> vector_named(std::string_view text) {
   if (!type || !lanes) return std::nullopt;
   return VectorName{*type, static_cast<int>(*lanes)};
 }
-/// Returns the vector at the end of `name` behind `stem`.
+/// Returns the vector whose name follows `stem` in `name`.
 std::optional<VectorName> behind(std::string_view stem, std::string_view name) {
   return name.starts_with(stem) ? vector_named(name.substr(stem.size())) : std::nullopt;
 }

@@ -15,7 +15,7 @@ namespace lehr {
 struct PlainPlace {
   ir::Expr matrix = ir::integer(0);  ///< number among PlainProduct::matrices
   ir::Expr group = ir::integer(0);   ///< number among PlainProduct::groups
-  /// For a pool: the pixel within its window
+  /// For a pool: the pixel within its window.
   ir::Expr window_row = ir::integer(0), window_column = ir::integer(0);
 };
 
@@ -32,9 +32,9 @@ struct PlainProduct {
   std::int64_t matrices = 1, rows = 1;
   std::int64_t groups = 1, columns = 1;  ///< number of columns of sums in one group
   std::int64_t depth = 1;                ///< number of products in a sum
-  /// Extent of a pool's window: there is a sum for each of window x window pixels
+  /// Extent of a pool's window: there is a sum for each of window x window pixels.
   std::int64_t window = 1;
-  /// Whether neighbours along k are neighbours in the operand's memory
+  /// Whether neighbours along k are neighbours in the operand's memory.
   bool a_along_k = false, b_along_k = false;
   std::function<PlainElement(const PlainPlace& at, const ir::Expr& row, const ir::Expr& k)> a;
   std::function<ir::Expr(const PlainPlace& at, const ir::Expr& k, const ir::Expr& column)> b;

@@ -12,7 +12,7 @@ constexpr std::int64_t kMaxBatch = 65535;  // gridDim.z
 // Schedulers of a multiprocessor (CUDA C++ Programming Guide 13.0, the sections on 8.x and 9.0,
 // "Architecture").
 constexpr std::int64_t kSchedulers = 4;
-// Registers of a thread are rounded up to 8, so that a warp gets a multiple of 256
+// Registers of a thread are rounded up to 8, so that a warp gets a multiple of 256.
 constexpr std::int64_t kRegisterGranule = 8;
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace lehr {
 /// Position of `lanes` neighbouring elements in C.
 struct EpiloguePlace {
   ir::Expr channel = ir::integer(0);  ///< channel of the first lane
-  /// Whether the lanes are neighbouring channels; otherwise all lanes are of one channel
+  /// Whether the lanes are neighbouring channels; otherwise all lanes are of one channel.
   bool along_channels = false;
   ir::Expr element = ir::integer(0);  ///< flat index of the first lane in C
   int lanes = 1;

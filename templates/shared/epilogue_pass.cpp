@@ -26,7 +26,7 @@ constexpr std::int64_t kUnrolled = 4;
 /// columns, the shape of the product instead. For a pooled output, its lines.
 struct Shape {
   std::int64_t rows = 1, width = 1;
-  /// Whether a row holds all channels; otherwise row r is of channel r % channels
+  /// Whether a row holds all channels; otherwise row r is of channel r % channels.
   bool along_channels = false;
   std::int64_t channels = 1;
 };

@@ -28,7 +28,7 @@ struct Line {
   /// Returns the flat index where phase `phase` begins, i.e. the pixels phase, phase + stride, phase + 2
   /// stride, ... of the padded line. `phase` is below `phases`.
   std::function<ir::Expr(const ir::Expr& phase)> target;
-  /// Index of `lanes` elements that may be overwritten; used if phases < stride
+  /// Index of `lanes` elements that may be overwritten; used if phases < stride.
   ir::Expr unused = ir::integer(0);
 };
 

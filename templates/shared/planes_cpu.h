@@ -30,7 +30,7 @@ struct PlaneCopy {
   const Conv2d& conv;
   ImagePlanes planes;
   ir::BufferId from{}, to{};  ///< the input; the planes of all channels of a group
-  /// Number of elements after the planes that may be overwritten: `lanes` or more
+  /// Number of elements after the planes that may be overwritten: `lanes` or more.
   std::int64_t behind = 16;
   std::int64_t lanes = 16;
   ir::Expr image = ir::integer(0), group = ir::integer(0);

@@ -53,7 +53,7 @@ struct SplitKSums {
   /// together would need too many registers.
   ir::LoopKind over_parts = ir::LoopKind::kSerial;
   ir::BufferId partials{};  ///< workspace: the areas of sums
-  /// workspace: for each tile, the number of blocks that have arrived; zero between launches
+  /// Workspace: for each tile, the number of blocks that have arrived; zero between launches.
   ir::BufferId arrived{};
   ir::BufferId ticket{};  ///< shared: the number of blocks that arrived before this block
   ir::BufferId part{};    ///< registers: `vec` sums of another part

@@ -56,7 +56,7 @@ std::string_view sliced_size(const Gemm& gemm);
 double flops_of(const Gemm& gemm);
 /// Returns the rows of A and C in the described call: `rows`, or m.
 std::int64_t rows_of(const Gemm& gemm);
-/// Returns the columns of C: n, or half of it behind a gate.
+/// Returns the number of columns of C: n, or half of it after a gate.
 std::int64_t output_columns(const Gemm& gemm, const Epilogue& epilogue);
 
 }  // namespace lehr

@@ -221,7 +221,8 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Conv2dCpuSchedule& sched
   body = block(loop(l.block, blocks, LoopKind::kSerial, body));
   if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, body));
   body = cpu::over_items(conv.n, l.s.split == 2, l.image, l.work_item, body);
-  // Elements behind the last plane are read for pixels that are dropped; zeros keep that from being slow.
+  // Elements after the last plane are read for pixels that are dropped. Arbitrary contents might make that
+  // slow, so they are zeros.
   body.push_front(cpu::clear_planes(builder, copy_of(l)));
   body.push_front(Alloc{l.y_lines});
   body.push_front(Alloc{l.x_planes});

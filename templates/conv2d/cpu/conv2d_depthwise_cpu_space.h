@@ -15,10 +15,10 @@ struct DepthwiseCpuSchedule {
   std::int64_t split = 0;  ///< what the threads divide among them; 0: channels, 1: tiles of lines
   std::int64_t lanes = 16;
   std::int64_t rows = 1;  ///< output lines of a tile
-  /// Vectors of a tile along the line; with nchw a vector holds pixels, with nhwc the channels of a pixel
+  /// Vectors of a tile along the line; with nchw a vector holds pixels, with nhwc the channels of a pixel.
   std::int64_t cols = 1;
   std::int64_t copy = 1;  ///< whether input lines are copied to padded memory before they are used
-  /// Number of tiles of lines between two copies, or between two vectors of channels
+  /// Number of tiles of lines between two copies, or between two vectors of channels.
   std::int64_t block = 1;
   /// How taps are computed. 0: in loops. 1: each input vector is loaded once for all lines of the tile that
   /// need it. 2: the same, with four input lines at a time (dot products).

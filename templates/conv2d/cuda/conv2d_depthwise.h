@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// Serves convolutions with as many groups as input and output channels, all tensors in f32, f16 or bf16 and
-/// sums in f32.
+/// Serves convolutions in which the numbers of groups, input channels and output channels are equal. All
+/// tensors are in f32, f16 or bf16, and sums in f32.
 Template conv2d_depthwise_template();
 
 }  // namespace lehr

@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-// Largest block tile, and the largest extent along k of all tiles in flight
+// Largest block tile, and the largest extent along k of all tiles in flight.
 constexpr std::int64_t kLargestTile = 512;
 
 GemmMmaProblem problem_of(const Workload& workload, const Limits& limits) {

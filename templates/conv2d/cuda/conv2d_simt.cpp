@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kViewRegisters = 24, kGatherRegisters = 16;
 /// Additional registers if the view leaves out taps of the filter.
 constexpr std::int64_t kTrimmedRegisters = 8;
-// Largest block tile, and the largest extent along k of all tiles in flight
+// Largest block tile, and the largest extent along k of all tiles in flight.
 constexpr std::int64_t kLargestTile = 256;
 
 /// Returns the number of elements per load for contiguous sequences of `run` elements.

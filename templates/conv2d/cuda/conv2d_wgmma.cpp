@@ -13,7 +13,7 @@
 namespace lehr {
 namespace {
 
-// Largest block tile, and the largest extent along k of all tiles in flight
+// Largest block tile, and the largest extent along k of all tiles in flight.
 constexpr std::int64_t kLargestTile = 512;
 
 using ir::Im2col;

@@ -17,7 +17,7 @@ namespace {
 
 using namespace ir;
 
-// Number of output channels that a block may extend beyond the last one
+// Number of output channels that a block may extend beyond the last one.
 constexpr std::int64_t kLargestTile = 128;
 
 class Lowering {

@@ -88,8 +88,8 @@ Block WinogradCopy::each(bool inputs, const std::function<Block(const Expr& i)>&
       winograd_existing(var(inputs ? w_.thread : filter_thread_), var(i), s.threads(), all, body(var(i)))));
 }
 
-/// Returns, for nchw, how many columns behind a patch's first are side by side, aligned, and inside or
-/// outside of the image together: those at the tile's outputs if the padding is 1.
+/// For nchw: returns the number of columns after a patch's first one that are contiguous, aligned, and either
+/// all inside or all outside of the image. If the padding is 1, these are the columns of the tile's outputs.
 std::int64_t WinogradCopy::vector() const {
   std::int64_t width = w_.nhwc() ? 1 : w_.schedule.tile;
   while (w_.conv.w % width != 0 || (w_.conv.pad_left + width - 1) % width != 0) width /= 2;

@@ -21,10 +21,10 @@ struct WinogradCudaSchedule {
   std::int64_t tm = 8, tn = 8;    ///< output channels and tiles of a thread
   std::int64_t products = 1;      ///< number of the (tile + 2)^2 products that one thread computes
   std::int64_t bk = 8;            ///< number of input channels in a group, which are multiplied together
-  /// Number of blocks that share a tile; each multiplies its own input channels
+  /// Number of blocks that share a tile; each multiplies its own input channels.
   std::int64_t split_k = 1;
   std::int64_t stages = 1;  ///< number of groups of input channels in shared memory
-  /// 1: the next inputs and filters are loaded into registers during the products
+  /// 1: the next inputs and filters are loaded into registers during the products.
   std::int64_t prefetch = 0;
   std::int64_t pad = 0;             ///< padding elements after each row in shared memory
   std::int64_t rounds = 1;          ///< number of rounds in which the sums go through shared memory
@@ -52,16 +52,16 @@ struct WinogradCudaShape {
   std::int64_t rows = 1, columns = 1;       ///< tiles of an image, vertically and horizontally
   std::int64_t tiles = 1;                   ///< tiles of all images
   std::int64_t blocks_m = 1, blocks_n = 1;  ///< blocks along output channels and along tiles
-  /// Elements from one input channel to the next: of filters, of inputs
+  /// Elements from one input channel to the next: of filters, of inputs.
   std::int64_t u_stride = 0, v_stride = 0;
-  /// Elements of one group of input channels: first the filters, then the inputs
+  /// Elements of one group of input channels: first the filters, then the inputs.
   std::int64_t stage = 0;
-  /// Elements from one output channel to the next in the sums of a round
+  /// Elements from one output channel to the next in the sums of a round.
   std::int64_t sums_stride = 0;
-  /// Maximum numbers of patches and of filters that a thread transforms
+  /// Maximum numbers of patches and of filters that a thread transforms.
   std::int64_t patches = 1, filters = 1;
   std::int64_t fetched = 0;  ///< number of elements in these patches and filters
-  /// Maximum number of (tile, channel) pairs that a thread transforms in one round
+  /// Maximum number of (tile, channel) pairs that a thread transforms in one round.
   std::int64_t outputs = 1;
   SplitK split;                      ///< distribution of the groups of input channels over blocks
   std::int64_t shared_elements = 0;  ///< the larger of all stages and the sums of a round

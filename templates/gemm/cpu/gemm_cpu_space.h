@@ -47,7 +47,7 @@ enum class Panels { kChosen, kPacked, kPrepacked };
 /// The product that the shared nest (gemm_cpu_nest.h) computes, and the choices of its schedules.
 struct GemmCpuProduct {
   ProductView p;
-  /// Unless kChosen, the knobs pack_a and pack_b do not exist
+  /// Unless kChosen, the knobs pack_a and pack_b do not exist.
   Panels a = Panels::kChosen, b = Panels::kChosen;
   std::vector<std::int64_t> k_blocks;             ///< values of "kc", ascending; the last one covers k
   const cpu::DotForm* form = &cpu::plain_form();  ///< k counts the groups of this form

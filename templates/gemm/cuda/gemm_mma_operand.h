@@ -18,15 +18,15 @@ struct GemmMmaOperand {
   std::optional<ImageView> filters_of = std::nullopt;
   ir::BufferId global{};
   ir::BufferId shared{};
-  /// Registers that hold the tile between global and shared memory; unused with cp.async
+  /// Registers that hold the tile between global and shared memory; unused with cp.async.
   ir::BufferId in_flight{};
   ir::BufferId fragment{};  ///< 32-bit registers, 4 for each 16 rows (columns) of the warp tile
-  /// For 3xTF32 only: registers for the remainders of the fragment's elements after rounding to tf32
+  /// For 3xTF32 only: registers for the remainders of the fragment's elements after rounding to tf32.
   ir::BufferId rest{};
   ir::VarId line{}, along{};  ///< this thread's first element within the tile
-  /// Position of element `along` within its line in shared memory, which is swizzled
+  /// Position of element `along` within its line in shared memory, which is swizzled.
   ir::VarId place{};
-  /// Where this lane's part of a fragment begins: offset of its row in elements, 16-byte chunk in the row
+  /// Where this lane's part of a fragment begins: offset of its row in elements, 16-byte chunk in the row.
   ir::VarId row{}, chunk{};
 };
 

@@ -272,7 +272,7 @@ void depth_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   const std::int64_t unit = p.mma_k();
   std::vector<std::int64_t> tiles_of_k =
       up_to(2 * std::max(p.size.k, unit) - 1, {2 * unit, 4 * unit, 8 * unit, 16 * unit});
-  // Half of a larger tile would be padding
+  // Half of a larger tile would be padding.
   if (p.size.k <= unit) tiles_of_k.insert(tiles_of_k.begin(), unit);
   k.knob(&S::bk, "bk", "k per tile", tiles_of_k);
   k.knob(&S::k_warps, "k_warps", "warps that split the k of a tile",

@@ -58,9 +58,9 @@ GemmMmaProblem gemm_mma_problem(const Workload& workload, const Limits& limits);
 struct GemmMmaSchedule {
   std::int64_t bm = 128, bn = 128, bk = 32;  ///< block tile
   std::int64_t wm = 64, wn = 64;             ///< warp tile
-  /// Number of warps that share a warp tile of C; each multiplies its own part of bk
+  /// Number of warps that share a warp tile of C; each multiplies its own part of bk.
   std::int64_t k_warps = 1;
-  /// Number of blocks that share a block tile of C; each multiplies its own part of k
+  /// Number of blocks that share a block tile of C; each multiplies its own part of k.
   std::int64_t split_k = 1;
   std::int64_t stages = 4;        ///< number of tiles of A and of B in shared memory
   std::int64_t frag_buffers = 1;  ///< 2: fragments of the next k are loaded before those of this k are used
@@ -85,7 +85,7 @@ std::int64_t gemm_mma_tiles(const GemmMmaProblem& problem, const GemmMmaSchedule
 /// besides k: m or n. A line is a contiguous part of the tile in global memory, along k or along x.
 struct GemmMmaTile {
   bool along_k = false;
-  /// Fragments are read by scalar loads, without swizzle, because ldmatrix cannot transpose the elements
+  /// Fragments are read by scalar loads, without swizzle, because ldmatrix cannot transpose the elements.
   bool gathered = false;
   std::int64_t x = 0;  ///< extent of the matrix along x
   std::int64_t k = 0;

@@ -14,7 +14,7 @@ struct GemmMmaOutput {
   ir::BufferId tile{};  ///< shared: the block's sums, one tile per warp that shares k; used if C is staged
   /// Registers, used if C is staged: `vec` sums of the thread, with split_k > 1 all its sums.
   ir::BufferId sum{};
-  /// registers: `vec` sums of one of the warps that share k; used with k_warps > 1
+  /// Registers: `vec` sums of one of the warps that share k; used with k_warps > 1.
   ir::BufferId part{};
   ir::BufferId converted{};  ///< registers: elements of C; used if C has another type than the accumulators
   ir::VarId thread{}, lane{}, k_group{}, warp_m{}, warp_n{};
@@ -23,7 +23,7 @@ struct GemmMmaOutput {
   SplitKPlace place{};
   ir::Expr base = ir::integer(0);  ///< first element of this block's matrix of the batch
   std::int64_t row = 0;            ///< elements between neighbouring rows of C
-  /// Whether the epilogue's channels are columns of C; otherwise they are rows
+  /// Whether the epilogue's channels are columns of C; otherwise they are rows.
   bool channels_are_columns = true;
   ir::Expr first_channel = ir::integer(0);  ///< first channel of this block's matrix
 };

@@ -21,7 +21,7 @@ namespace {
 
 using namespace ir;
 
-// Largest block tile, and the largest extent along k of all tiles in flight
+// Largest block tile, and the largest extent along k of all tiles in flight.
 constexpr std::int64_t kLargestTile = 256;
 
 class Lowering {

@@ -16,7 +16,7 @@ struct GemmSimtOperand {
   bool is_a = false;  ///< for A, rows are x and columns are k; for B, rows are k and columns are x
   ir::BufferId global{};
   ir::BufferId shared{};
-  /// Registers that hold the tile between global and shared memory; unused with cp.async
+  /// Registers that hold the tile between global and shared memory; unused with cp.async.
   ir::BufferId in_flight{};
   ir::VarId k_in{}, x_in{};                       ///< this thread's first element within the tile
   std::optional<ImageView> image = std::nullopt;  ///< if given, the matrix is this view of an input

@@ -118,7 +118,7 @@ std::int64_t gemm_simt_registers(const ProductView& p, const GemmSimtSchedule& s
   const std::int64_t loads = a.loads() + b.loads();
   const std::int64_t in_flight = s.async == 1 ? 0 : a.loads() * a.vec + b.loads() * b.vec;
   const bool guarded = p.m % s.bm != 0 || p.n % s.bn != 0 || p.k % s.bk != 0;
-  // Registers for address and predicate
+  // Registers for address and predicate.
   const std::int64_t per_load = s.async == 1 ? (loads <= 8 ? 2 : 3) : guarded ? 2 : 1;
   const std::int64_t epilogue = (s.staged == 1 || s.split_k > 1 ? kEpilogueRegisters : 0) +
                                 (s.split_k > 1 && guarded ? kGuardedSumRegisters : 0);

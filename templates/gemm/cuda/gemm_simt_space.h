@@ -17,15 +17,15 @@ namespace lehr {
 struct GemmSimtSchedule {
   std::int64_t bm = 128, bn = 128, bk = 8;  ///< block tile
   std::int64_t tm = 8, tn = 8;              ///< thread tile
-  /// Number of blocks that share a tile of C; each multiplies its own part of k
+  /// Number of blocks that share a tile of C; each multiplies its own part of k.
   std::int64_t split_k = 1;
   std::int64_t lanes_m = 4;  ///< a warp is lanes_m x (32 / lanes_m) threads
-  /// Layout in shared memory of operands that are contiguous along k. 0: transposed, 1: kept
+  /// Layout in shared memory of operands that are contiguous along k. 0: transposed, 1: kept.
   std::int64_t k_major = 0;
   std::int64_t async = 0;             ///< 0: prefetch through registers, 1: cp.async
   std::int64_t stages = 2;            ///< number of tiles of A and of B in shared memory
   std::int64_t vec_a = 1, vec_b = 1;  ///< elements per global load
-  /// Padding elements after each row of the tile of an operand that is contiguous along k
+  /// Padding elements after each row of the tile of an operand that is contiguous along k.
   std::int64_t pad = 0;
   std::int64_t raster = 1;        ///< rows of block tiles that are walked together, column by column
   std::int64_t min_blocks = 1;    ///< minimum number of blocks on a multiprocessor, for the launch bounds
@@ -86,12 +86,12 @@ std::int64_t gemm_simt_shared_bytes(const ProductView& problem, const GemmSimtSc
 /// The properties in which the families that use these schedules differ.
 struct GemmSimtForm {
   ProductView problem;
-  /// Upper limit of elements per load; the lines' lengths may allow fewer
+  /// Upper limit of elements per load; the lines' lengths may allow fewer.
   std::int64_t vector_a = 4, vector_b = 4;
   std::int64_t more_registers = 0;        ///< registers of a thread in addition to gemm_simt_registers()
   std::int64_t registers_per_gather = 0;  ///< additional registers for each load of the gathered operand
   bool gathers_a = false;                 ///< whether A is the gathered operand; otherwise B is
-  /// Whether the pool combines four neighbours on the side of the gathered operand
+  /// Whether the pool combines four neighbours on the side of the gathered operand.
   bool pools = false;
 };
 void gemm_simt_form_knobs(Knobs<GemmSimtSchedule>& k, const GemmSimtForm& form, const Limits& limits);

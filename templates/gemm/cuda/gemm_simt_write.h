@@ -14,7 +14,7 @@ struct GemmSimtOutput {
   std::int64_t row = 0;  ///< elements between neighbouring rows of C
   ir::VarId m0{}, n0{};  ///< first row and column of the block tile
   const FusedEpilogue& epilogue;
-  /// Whether the epilogue's channels are columns of this C; otherwise they are rows
+  /// Whether the epilogue's channels are columns of this C; otherwise they are rows.
   bool channels_are_columns = true;
   ir::Expr first_channel = ir::integer(0);  ///< channel of this C's first column or row
   ir::BufferId staging{};  ///< threads x tn elements of shared memory; only with schedule.staged == 1

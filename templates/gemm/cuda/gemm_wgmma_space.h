@@ -21,7 +21,7 @@ struct GemmWgmmaProblem {
   DType operand = DType::kBF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;
-  /// Whether each kTwoLevelK products are summed up in separate registers, then added to the accumulators
+  /// Whether each kTwoLevelK products are summed up in separate registers, then added to the accumulators.
   bool two_level = false;
   bool fused = false;  ///< whether an epilogue follows
   /// If the workload is a convolution of nhwc images without groups: the convolution, trimmed. A is its input
@@ -66,20 +66,20 @@ std::optional<std::string> why_not_wgmma_operands(const Gemm& gemm, const Limits
 struct GemmWgmmaSchedule {
   std::int64_t swap_ab = 0;
   std::int64_t bm = 128, bn = 128;
-  /// Elements of k per stage, in rows of the swizzle: 128 bytes each, or less for few channels
+  /// Elements of k per stage, in rows of the swizzle: 128 bytes each, or less for few channels.
   std::int64_t k_atoms = 1;
   std::int64_t consumers = 2;  ///< number of warpgroups that multiply; one more warpgroup copies
-  /// 1: each consumer computes tiles of its own, 0: all consumers share each tile
+  /// 1: each consumer computes tiles of its own, 0: all consumers share each tile.
   std::int64_t ping_pong = 0;
   std::int64_t stages = 4;
-  /// Number of groups of instructions that may still run when the next stage begins
+  /// Number of groups of instructions that may still run when the next stage begins.
   std::int64_t in_flight = 1;
   std::int64_t persistent = 0;  ///< 1: one block per multiprocessor, which computes several tiles
   std::int64_t cluster_bm = 1,
-               /// Tiles of a cluster along bn; neighbouring blocks share operands by multicast
+               /// Tiles of a cluster along bn; neighbouring blocks share operands by multicast.
       cluster_bn = 1;
   std::int64_t raster = 1;  ///< number of tiles (of a block or cluster) along bm that are walked together
-  /// Number of blocks that share a tile of C; each multiplies its own part of k
+  /// Number of blocks that share a tile of C; each multiplies its own part of k.
   std::int64_t split_k = 1;
   /// Memory in which blocks that split k add up their sums. 0: a workspace, 1: the shared memory of a
   /// cluster, 2: a workspace with atomic additions (gemm_wgmma_reduce.h).
@@ -131,12 +131,12 @@ inline constexpr std::int64_t kGemmWgmmaTileAlignment = 1024;
 struct GemmWgmmaTile {
   GemmWgmmaView view = GemmWgmmaView::kMatrix;
   bool along_k = true;
-  /// Extent of the matrix along the operand's dimension besides k
+  /// Extent of the matrix along the operand's dimension besides k.
   std::int64_t extent = 0;
   std::int64_t tile = 0;  ///< bm or bn
-  /// Bytes of a row in shared memory, which is the width of the swizzle
+  /// Bytes of a row in shared memory, which is the width of the swizzle.
   std::int64_t span = 128;
-  /// Elements that one TMA instruction copies: along the contiguous dimension, and along the other one
+  /// Elements that one TMA instruction copies: along the contiguous dimension, and along the other one.
   std::int64_t box_inner = 0, box_outer = 0;
   std::int64_t boxes = 1;  ///< number of boxes in a stage
   /// Number of slices into which a box is divided along its outer dimension. Each is loaded by one block of
@@ -152,7 +152,7 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& problem, const GemmWgmmaSc
 
 /// The part of a tile of C that a consumer stores through shared memory: boxes side by side, `rows` high.
 struct GemmWgmmaStage {
-  /// Bytes of a row of a box, the width of the swizzle; 0 if the tile's width allows no swizzle
+  /// Bytes of a row of a box, the width of the swizzle; 0 if the tile's width allows no swizzle.
   std::int64_t span = 0;
   std::int64_t box_columns = 1;  ///< elements in a row of a box
   std::int64_t rows = 1;

@@ -33,7 +33,7 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const BufferId other = b.buffer("other", p.accum, Scope::kRegister, 1);
   const BufferId pair = b.buffer("pair", p.accum, Scope::kRegister, 2);
   const Expr sum = i.at * (s.bn / 2) + j.at * 4 + v.at;
-  // Either both rows of a pair are inside or neither is
+  // Either both rows of a pair are inside or neither is.
   const auto inside = [&](const Expr& at_row, Block body) {
     if (p.size.n % s.bm != 0) body = block(If{lt(at_row, integer(p.size.n)), body, {}});
     if (p.size.m % s.bn != 0) body = block(If{lt(var(column), integer(p.size.m)), body, {}});

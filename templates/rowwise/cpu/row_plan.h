@@ -1,5 +1,5 @@
-// The order in which a kernel computes a row expression: in passes over a row, one for each reduction that
-// depends on an earlier one.
+// The order in which a kernel computes a row expression: in passes over a row. A reduction that depends on
+// another one belongs to a later pass.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct RowReduction {
 struct RowPlan {
   RowExpression expression;
   std::vector<RowReduction> reductions;
-  /// For each node: the number of its reduction; -1 if the node is not a reduction
+  /// For each node: the number of its reduction; -1 if the node is not a reduction.
   std::vector<int> reduction;
   /// For each node that varies along the row: the first pass that can compute it. For each other node: the
   /// number of passes that must end before it is known.
@@ -39,9 +39,9 @@ struct RowPlan {
   std::vector<std::vector<int>>
       uses;  ///< for each pass and node: how often the pass uses the node; 0: the pass does not compute it
   std::vector<std::vector<int>> roots;  ///< for each pass: the varying nodes that are reduced or stored in it
-  /// For each node: whether a pass after the one that computed it reads it
+  /// For each node: whether a pass after the one that computed it reads it.
   std::vector<bool> kept;
-  /// For each node: the pass that computes it first; -1 if it does not vary
+  /// For each node: the pass that computes it first; -1 if it does not vary.
   std::vector<int> made;
   std::vector<bool> needed;  ///< for each node: whether it is the same along the row and is read
 
@@ -52,7 +52,7 @@ struct RowPlan {
   /// The values from earlier passes that one pass reads. Pass number `passes` stands for the outputs that are
   /// the same along the row and known only after the last pass.
   struct Needs {
-    /// For each node: whether it is the same along the row and the pass reads it
+    /// For each node: whether it is the same along the row and the pass reads it.
     std::vector<bool> row_values;
     std::vector<bool> reductions;  ///< for each reduction: whether the pass reads its result
   };

@@ -28,10 +28,10 @@ struct RowKernel {
   bool across = false;     ///< whether a vector holds values of several rows, not of several columns
   bool streaming = false;  ///< whether whole vectors are stored past the caches
   ir::KernelBuilder builder = {};
-  /// parameters; if `across`, scratch memory for tensors that vary along the row
+  /// Parameters; if `across`, scratch memory for tensors that vary along the row.
   std::vector<ir::BufferId> in = {}, out = {};
   std::optional<RowSplit> split = std::nullopt;  ///< set while rows are being split
-  /// A vector that is not 0 in those lanes that exist in the last, partial vector of a row
+  /// A vector that is not 0 in those lanes that exist in the last, partial vector of a row.
   ir::BufferId tail = {};
 };
 
