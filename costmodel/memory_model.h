@@ -1,9 +1,9 @@
 // Working sets and traffic of a kernel for caches of any size. Internal to costmodel/.
 //
 // Order in time. On the CPU it is the order of the loops. On CUDA the threads of a block run together, so
-// thread loops count as the innermost ones wherever they stand. A *private* cache (of one core) sees one work
-// item or block at a time. A *shared* one sees a wave of them together, so that much of the concurrent loops
-// counts as innermost, too.
+// thread loops count as innermost wherever they stand. A *private* cache (of one core) sees one work item or
+// block at a time. A *shared* cache sees a wave of them together, so the part of the concurrent loops that
+// runs at the same time counts as innermost, too.
 //
 // Rule. Let P be the outermost sequential loop of which one iteration's working set fits. Whatever an access
 // touches in one execution of P is then fetched once: between two iterations of P no more than one

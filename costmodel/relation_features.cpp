@@ -2,11 +2,12 @@
 // A.2.2): over the loops around an access, the relation of touch count, reuse and position. It is sampled at
 // fixed points, so that loop nests of different depth and operator have the same columns.
 //
-// For loop k, from the inside out, count_k is the product of the extents from the innermost loop to k that
-// move the address, reuse_k that of the extents that do not, topdown_k that of the extents from the root to
-// k. R(count -> reuse) at t is the largest reuse_k over the loops with count_k < t, as in the paper; likewise
-// the others. Thresholds are powers of two. Unlike AutoTVM's code, nothing is sorted independently, so pairs
-// stay pairs.
+// Loops are numbered from the inside out. For loop k, count_k is the product of those extents, from the
+// innermost loop to k, that move the address; reuse_k is the product of the extents that do not move it;
+// topdown_k is the product of the extents from the root to k. R(count -> reuse) at t is the largest reuse_k
+// over the loops with count_k < t, as in the paper. The other relations are defined in the same way.
+// Thresholds are powers of two. Unlike in AutoTVM's code, nothing is sorted independently, so that pairs stay
+// pairs.
 #include <algorithm>
 #include <array>
 #include <span>

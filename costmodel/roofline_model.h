@@ -4,10 +4,10 @@
 //   time = longest(compute, traffic_l / bandwidth_l per memory level l, instructions / issue rate, copies
 //          that the pipeline keeps in flight) / tail + a tenth of the others + latency that nothing covers
 //
-// the roofline (Williams, Waterman & Patterson, CACM 2009) with one roof per memory level. The features say
-// how much of the peaks is left idle: lanes, latency hiding, spilled registers, the last wave. The constants
-// are orders of magnitude that hold across the machines of each kind, each with its reason in machine_cpu.cpp
-// and machine_cuda.cpp. The result is good for order, not for prediction of times.
+// This is the roofline model (Williams, Waterman & Patterson, CACM 2009) with one roof per memory level. The
+// features show which part of the peaks stays unused: lanes, latency hiding, spilled registers, the last
+// wave. The constants are orders of magnitude that hold for all machines of one kind; machine_cpu.cpp and
+// machine_cuda.cpp give the reason for each. The result is good enough to rank kernels, not to predict times.
 #pragma once
 
 #include <span>

@@ -34,10 +34,10 @@ struct Workload {
 };
 
 /// Throws Error(kUser), one sentence, for a size out of range, an empty output, a tensor of 2^31 elements or
-/// more, or a math that the types do not have. Throws it also for an epilogue that does not fit: on integer
-/// sums or outputs without a dequant (except a single bias in s32), with a dequant or quant for other types,
-/// a gate on anything but a GEMM with an even n and a row-major C, or a pool on anything but a convolution
-/// whose output has room for a window.
+/// more, or a math mode that does not fit the types. Also throws it for an epilogue that does not fit: an
+/// epilogue on integer sums or outputs without a dequant (except a single bias in s32); a dequant or quant
+/// for other types; a gate, unless the operator is a GEMM with an even n and a row-major C; a pool, unless
+/// the operator is a convolution whose output has room for a window.
 void validate(const Workload& workload);
 
 /// Returns the operator's fields (operator.h) in the order of its table, followed by the fields that were

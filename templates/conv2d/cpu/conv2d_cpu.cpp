@@ -6,8 +6,8 @@
 //       for jt, it (order): tiles of pixels, tiles of output channels -> micro-kernel over channels and taps
 //     copy the block's outputs from their wide lines to y
 //
-// Columns of a tile are pixels along the wide lines, so a tile never has an edge; only the last tile of
-// output channels may be short, with a micro-kernel of its own.
+// The columns of a tile are pixels along the planes' wide lines, so that every tile has all its columns. Only
+// the last tile of output channels may have fewer rows, for which it has a micro-kernel of its own.
 #include "templates/conv2d/cpu/conv2d_cpu.h"
 
 #include <algorithm>

@@ -5,11 +5,11 @@
 //           copy the lines of the input that the block needs, padded (nchw: by phase of the stride)   (copy)
 //           for tiles of lines / for tiles of columns -> micro-kernel: rows x cols accumulators
 //
-// Margins of the copy are cleared once per work item; lines outside of the image once per block. Without a
-// copy, tiles at the margins check for each vector whether it exists. Outputs of a tile beyond the last line
-// are computed and dropped. With dot products, four lines of the input are put side by side for each column
-// that a tile reads. The filters are laid out beforehand in the same order, with zeros where a line has no
-// tap.
+// The padding in the copy is cleared once per work item, and lines outside of the image once per block.
+// Without a copy, tiles at the margins check for each vector whether it exists. Outputs of a tile after the
+// last line are computed and dropped. With dot products, for each column that a tile reads, four lines of the
+// input are put side by side. The filters are packed beforehand in the same order, with zeros where a line
+// has no tap.
 #include "templates/conv2d/cpu/conv2d_depthwise_cpu.h"
 
 #include <fmt/core.h>

@@ -71,8 +71,8 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
       one_work_item ? 1 : std::min(ceil_div(pixels, run), (nr + run - 2) / run + 1);
   const Expr now = whole ? integer(nr) : min(integer(nr), integer(pixels) - var(n.column));
   const Expr in_run = run == pixels ? var(n.column) : var(x);
-  const Expr run_begins =
-      one_work_item ? integer(0) - in_run : var(work_item) * run - in_run;  // in the panel's row
+  // Position in the panel's row at which the run begins.
+  const Expr run_begins = one_work_item ? integer(0) - in_run : var(work_item) * run - in_run;
   const Expr first = one_work_item ? integer(0) : var(begin), last = one_work_item ? now : var(end);
 
   const Expr line = one_work_item ? var(y) : var(y) + var(work_item);

@@ -4,13 +4,13 @@
 //     copy the input lines that the block needs, padded at their ends; or leave them where they are
 //     for jt: panels of output channels / for cb: blocks of input channels
 //       for lines, tiles of pixels -> micro-kernel over the taps and the block's channels
-//     pools: one of each window of the panel's sums, [pixel][output channel]; a block's last windows may hold
-//     lines that the next block computes again
+//     pools: combine each window of the panel's sums, [pixel][output channel], to one value; the last windows
+//     of a block may contain lines that the next block computes again
 //     nchw: transpose the panel's sums into lines of y
 //
-// Taps above and below the image are left out. The filters are stored in reading order, [group][panel][block
-// of channels][step of the micro-kernel][output channel of the panel]. With nhwc y itself holds the sums
-// until the last block of input channels.
+// Taps above and below the image are skipped. The filters are stored in the order in which they are read:
+// [group][panel][block of channels][step of the micro-kernel][output channel of the panel]. With nhwc, y
+// holds the sums until the last block of input channels.
 #include "templates/conv2d/cpu/conv2d_oc_cpu.h"
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 //       for vectors of output channels, rows of tiles
 //         transform the sums back into lines as [line][pixel][lane], and store them in y
 //
-// A vector holds neighbouring channels, in the transforms as well as in the products. The filters are laid
-// out as [product][panel][input channel][output channel of the panel].
+// A vector holds neighbouring channels, both in the transforms and in the products. The filters are packed as
+// [product][panel][input channel][output channel of the panel].
 #include "templates/conv2d/cpu/conv2d_winograd_cpu.h"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ struct Lowering {
   Expr k_extent() const { return n.k_extent() * group(); }
   std::int64_t kc() const { return n.kc() * group(); }
 
-  /// Returns how many elements of a group exist in the current block; it may be more than a group has.
+  /// Returns how many elements of a group exist in the current block. The result may exceed the group's size.
   Expr group_left(const Expr& of_block) const {
     if (k % group() == 0) return integer(group());
     return integer(k) - (var(n.k0) + of_block) * group();

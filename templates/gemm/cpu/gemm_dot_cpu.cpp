@@ -4,7 +4,7 @@
 //     for it: tiles of mr rows / for jt: column tiles of the block      (order exchanges the two)
 //       mr x nr vector accumulators over all of k, then each summed over its lanes
 //
-// A few rows of A that are not contiguous in k are copied into that order first, by every work item.
+// If A has only a few rows and is not contiguous along k, every work item first copies it into that order.
 #include "templates/gemm/cpu/gemm_dot_cpu.h"
 
 #include <algorithm>

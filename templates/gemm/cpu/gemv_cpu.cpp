@@ -4,8 +4,8 @@
 //     for kb: ku rows of B at a time            -> ku x m scalars of A in registers
 //       for jc: chunks of the block             -> C's chunk in registers, ku rows of B added to it
 //
-// Few columns are few rows of the transpose. If C's rows are not contiguous, the sums of a block of columns
-// are kept in scratch memory and stored after the block.
+// A product with few columns is computed as its transpose, which has few rows. If C's rows are not
+// contiguous, the sums of a block of columns are kept in scratch memory and stored after the block.
 #include "templates/gemm/cpu/gemv_cpu.h"
 
 #include <algorithm>

@@ -1,13 +1,14 @@
 // The loop nest of one thread's share of the rows:
 //
-//   for groups of `rows` rows, then for what is left of them
-//     for each pass: one a dependent reduction, the last one stores
+//   for groups of `rows` rows, then for the remaining rows
+//     for each pass (row_plan.h; the last pass stores)
 //       for steps of `vectors` vectors of columns    -> operands, reductions, outputs, in registers
 //
-// Few columns: a group has as many rows as a vector has lanes, and its rows are brought to lie side by side
-// (across). No reductions, and every tensor by elements: all rows are one. Few rows (split): each part has a
-// range of columns of all rows. The passes are steps of the kernel, and the parts' sums lie in a workspace
-// between them.
+// With few columns, a group has as many rows as a vector has lanes, and its elements are rearranged so that
+// neighbouring rows are contiguous (across). If there are no reductions and every tensor has a value for each
+// element, all rows are treated as one. With few rows, the rows are split: each work item has a range of
+// columns of all rows. The passes are then steps of the kernel, and the work items' sums lie in a workspace
+// between the steps.
 #include "templates/rowwise/cpu/rowwise_cpu.h"
 
 #include <algorithm>
