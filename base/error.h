@@ -1,4 +1,4 @@
-// The project's one exception type and its invariant check; every other folder reports through these.
+// The project's only exception type, and CHECK, which tests invariants. All folders report errors by these.
 #pragma once
 
 #include <fmt/core.h>

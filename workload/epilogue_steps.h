@@ -68,7 +68,7 @@ struct NumberRule {
   void (*check)(const EpilogueStep& step, std::string_view text) = nullptr;
 };
 
-/// What has an element of its own in an operand.
+/// The number of elements that an operand has: one per channel, one per element of the output, or one in all.
 enum class OperandPer { kChannel, kElement, kTensor };
 
 enum class OperandType {

@@ -9,9 +9,8 @@ namespace lehr {
 
 /// Returns the C++ text of snippet `name`; "" for an unknown name. L is the number of lanes, 4, 8 or 16.
 ///
-/// lehr_transpose_L(to, from, to_stride, from_stride, rows, columns): to[j to_stride + i] = from[i
-/// from_stride
-/// + j] for i < L and j < min(columns, L). Rows i >= `rows` are not read, and count as zero.
+/// lehr_transpose_L(to, from, to_stride, from_stride, rows, columns): for i < L and j < min(columns, L) sets
+/// to[j to_stride + i] to from[i from_stride + j]. Rows i >= `rows` are not read, and count as zero.
 ///
 /// lehr_split_pairs_L(even, odd, from, count): even[i] = from[2 i] and odd[i] = from[2 i + 1]. Only the first
 /// min(count, 2 L) elements of `from` are read, and only their targets are written.
