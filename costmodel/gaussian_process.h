@@ -70,8 +70,8 @@ class Beliefs {
   /// Returns whether measuring the row would give less information than repeating a known measurement, which
   /// only reduces its noise.
   bool known(std::size_t row) const;
-  /// Makes deviations, from now on, those after row `row` has been measured as well. They do not depend on
-  /// the measured value.
+  /// From now on, deviations are those that will hold when row `row` has been measured, too. They do not
+  /// depend on the measured value.
   void assume_measured(std::size_t row);
   /// Sets the measured value of the first assumed row that has none yet.
   void tell(double value);

@@ -59,7 +59,7 @@ using MembersTest = std::function<bool(const Members&)>;
 
 /// A forbidden combination of a knob's value with the values of knobs before it.
 struct Rule {
-  /// What is wrong with a config that breaks the rule, e.g. "needs more than 48 KiB of memory".
+  /// Fault of a config that breaks the rule, e.g. "needs more than 48 KiB of memory".
   std::string sentence;
   MembersTest forbids;
 };

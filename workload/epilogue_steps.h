@@ -60,7 +60,7 @@ struct NumberRule {
   bool whole = false;
   /// Numbers such as "(-1,6)" that are valid for each step with this rule.
   std::string_view example = {};
-  /// What the step needs, as part of a sentence; {} stands for an example of the step.
+  /// Needs of the step, as part of a sentence; {} stands for an example of the step.
   std::string_view needs = {};
   bool (*are_right)(const StepNumbers& numbers) = nullptr;
   float (*usual)(const StepNumbers& numbers, std::size_t i) = nullptr;

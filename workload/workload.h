@@ -1,4 +1,5 @@
-// What is to be computed: operator, shapes, types, layouts. Its canonical text is the key in the database.
+// The computation that kernels are made for: operator, shapes, types, layouts. Its canonical text is the key
+// in the database.
 #pragma once
 
 #include <cstdint>

@@ -139,7 +139,7 @@ std::string tma_reduce(std::string_view type) {
       type));
 }
 
-/// What follows the type of the accumulators in the name of a wgmma: "bf16" operands in "f32_bf16".
+/// The part of a wgmma's name after the type of the accumulators: "bf16" operands in "f32_bf16".
 struct WgmmaType {
   std::string_view operand;
   bool is_float;      ///< true: sums in f32, false: sums in s32

@@ -11,7 +11,8 @@ namespace lehr {
 /// The knobs; conv2d_cpu_knobs() states their meanings and units.
 struct Conv2dCpuSchedule {
   std::int64_t threads = 1;
-  /// What the threads divide among them. 0: output lines, 1: output channels, 2: images (one work item each).
+  /// Work that the threads divide among them. 0: output lines, 1: output channels, 2: images (one work item
+  /// each).
   std::int64_t split = 0;
   std::int64_t lanes = 16;
   /// Output channels of the micro-kernel.
@@ -24,7 +25,7 @@ struct Conv2dCpuSchedule {
   std::int64_t cc = 1;
   /// Outer loop inside a block. 0: pixels, 1: output channels.
   std::int64_t order = 0;
-  /// What is unrolled. 0: nothing, 1: a line of the filter, 2: the whole filter.
+  /// Loops that are unrolled. 0: none, 1: a line of the filter, 2: the whole filter.
   std::int64_t taps = 0;
   /// How filters are read. 0: as they lie in memory, 1: prepacked for the micro-kernel.
   std::int64_t packed = 0;

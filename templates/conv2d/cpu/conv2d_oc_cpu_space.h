@@ -13,7 +13,8 @@ namespace lehr {
 /// The knobs; conv2d_oc_knobs() states their meanings and units.
 struct Conv2dOcSchedule {
   std::int64_t threads = 1;
-  /// What the threads divide among them. 0: output lines, 1: output channels, 2: images (one work item each).
+  /// Work that the threads divide among them. 0: output lines, 1: output channels, 2: images (one work item
+  /// each).
   std::int64_t split = 0;
   std::int64_t lanes = 16;
   /// Pixels of the micro-kernel; all belong to one output line.

@@ -12,7 +12,7 @@ struct WinogradCpuSchedule {
   /// Outputs of a tile along each dimension: 2 or 4.
   std::int64_t tile = 4;
   std::int64_t threads = 1;
-  /// What the threads divide among them. 0: rows of tiles, 1: output channels, 2: images (one work item
+  /// Work that the threads divide among them. 0: rows of tiles, 1: output channels, 2: images (one work item
   /// each).
   std::int64_t split = 0;
   std::int64_t lanes = 16;

@@ -17,7 +17,7 @@ namespace lehr {
 /// value given here.
 struct GemmCpuSchedule {
   std::int64_t threads = 1;
-  /// What the threads divide among them; 0: rows, 1: columns, 2: the batch (one work item per matrix)
+  /// Work that the threads divide among them. 0: rows, 1: columns, 2: the batch (one work item per matrix)
   std::int64_t split = 0;
   std::int64_t lanes = 16;
   std::int64_t mr = 1;                  ///< rows of the micro-kernel
