@@ -1,4 +1,4 @@
-// Division rounded up: the number of pieces of a size that cover an extent.
+// Division rounded up: the number of pieces of one size that cover an extent.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A struct's members, listed once: its columns, messages and documents are all made from that list.
+// Lists a struct's members once. Its columns, messages and documents are all made from that list.
 #pragma once
 
 #include <concepts>
@@ -6,7 +6,8 @@
 
 namespace lehr {
 
-/// T is S or const S: one function describes a value that is read and one that is filled.
+/// True if T is S or const S, so that one function describes both a value that is read and a value that is
+/// filled.
 template <typename T, typename S>
 concept Is = std::same_as<std::remove_const_t<T>, S>;
 
@@ -24,8 +25,8 @@ concept Is = std::same_as<std::remove_const_t<T>, S>;
 inline constexpr bool kNotAColumn = false;
 
 /// Documents that are only written, such as those of --json, are described in the same way. Their function
-/// takes a const struct and may add computed values. A field may have a description as its third argument, ""
-/// if its name says enough.
+/// takes a const struct and may add computed values. A field may have a description as its third argument, or
+/// "" if its name says enough.
 ///
 /// A number or text that a document writes as null if it is not known (0 or "").
 template <typename T>

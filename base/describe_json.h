@@ -1,6 +1,6 @@
-// Described structs (base/describe.h) and optional values as JSON, both ways: `json document = timing` gives
-// an object with each member under its name, `document.get<Timing>()` reads it back. An empty optional is
-// null.
+// Converts described structs (base/describe.h) and optional values to and from JSON. `json document = timing`
+// makes an object that has each member under its name, and `document.get<Timing>()` reads it back. An empty
+// optional is null.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ struct adl_serializer<T, void> {
     };
     describe(field, value);
   }
-  /// Throws json::exception where a member is missing or of another type.
+  /// Throws json::exception if a member is missing or has another type.
   static void from_json(const json& object, T& value) {
     const auto field = [&object](const char* name, auto& member, int = 1) { object.at(name).get_to(member); };
     describe(field, value);

@@ -1,4 +1,4 @@
-// Bytes and texts as other formats write them.
+// Encodes texts and bytes for other formats: HTML, XML, Base64.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The project's one exception type and its invariant check; every other folder reports through these.
+// The project's only exception type, and CHECK, which tests invariants. All folders report errors by these.
 #pragma once
 
 #include <fmt/core.h>
@@ -8,17 +8,17 @@
 
 namespace lehr {
 
-/// Who can fix it. cli/main.cpp turns it into the exit code (docs/commands.md).
+/// Who can correct the error. cli/main.cpp turns it into the exit code (docs/commands.md).
 enum class ErrorKind {
-  kUser,         ///< bad input: exit code 1
+  kUser,         ///< invalid input: exit code 1
   kEnvironment,  ///< something on this machine is missing or broken: exit code 2
   kNotFound,     ///< a valid question without an answer: exit code 3
-  kDamaged,      ///< a file of ours is not what was written: exit code 4
+  kDamaged,      ///< a file that Lehr wrote has other contents now: exit code 4
   kInternal,     ///< a CHECK failed: a bug of ours; exit code 2
 };
 
-/// Misuse or a broken environment. The message is one sentence: what was wrong, where, what would be right. A
-/// *candidate* that fails is never an Error but a Failure value (record/outcome.h).
+/// Misuse or a broken environment. The message is one sentence that says what was wrong, where, and what
+/// would be right. A *candidate* that fails is never an Error but a Failure value (record/outcome.h).
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
@@ -53,7 +53,7 @@ template <typename... Args>
 
 }  // namespace lehr
 
-/// An invariant of ours. Stays on in release builds. `CHECK(i < n, "i={} n={}", i, n)`.
+/// Checks an invariant of the program, also in release builds. `CHECK(i < n, "i={} n={}", i, n)`.
 #define CHECK(condition, ...)                                                                              \
   do {                                                                                                     \
     if (!(condition)) ::lehr::check_failed(#condition, __FILE__, __LINE__, ::fmt::format("" __VA_ARGS__)); \

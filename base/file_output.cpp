@@ -1,4 +1,4 @@
-// A temporary file beside the target replaces it by a rename.
+// Writes a temporary file next to the target, and replaces the target by a rename.
 #include "base/file_output.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ namespace {
   throw_environment("{} cannot be {}: {}", path, step, std::strerror(error));
 }
 
-/// Returns the path that a name leads to, whether something is there or not.
+/// Returns the path to which a name leads through links, whether anything exists there or not.
 std::string behind_links(const std::string& path) {
   constexpr int kMostLinks = 40;  // as Linux
   std::filesystem::path place = path;
@@ -35,7 +35,7 @@ std::string behind_links(const std::string& path) {
   return place.string();
 }
 
-/// Returns 0, or errno.
+/// Writes all bytes. Returns 0, or errno.
 int write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(file, bytes.data(), bytes.size());

@@ -7,9 +7,9 @@
 namespace lehr {
 
 /// Writes `bytes` to the file that `path` names, through symbolic links. A regular file is replaced in one
-/// step and keeps its mode; a new one gets the process's. Bytes for a character device, or for a pipe that
-/// somebody reads, go into it. Throws Error(kEnvironment), one sentence, if nothing could be written, and
-/// then leaves what was there.
+/// step and keeps its mode; a new file gets the process's default mode. If `path` is a character device, or a
+/// pipe that somebody reads, the bytes are written into it. If nothing could be written, throws
+/// Error(kEnvironment), one sentence, and leaves the old contents unchanged.
 void write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace lehr

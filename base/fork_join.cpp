@@ -1,4 +1,4 @@
-// Fork-join threads: one mutex, chunks taken in order, a short look-out before any sleep.
+// Fork-join threads: one mutex, chunks taken in order, a short active wait before any sleep.
 #include "base/fork_join.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace lehr {
 namespace {
 
-// Yields before a thread sleeps: some tenths of a millisecond. Waking a thread takes nearly as long where the
-// processor has gone idle, and a batch's serial part is shorter.
+// Number of yields before a thread sleeps: some tenths of a millisecond. Waking a thread takes nearly as long
+// if the processor has gone idle, while the serial part of a batch is shorter.
 constexpr int kLooks = 500;
 
 }  // namespace
@@ -51,7 +51,7 @@ void ForkJoin::take_chunks(std::unique_lock<std::mutex>& lock, std::size_t threa
   ++busy_;
   while (next_ < count_) {
     const std::size_t begin = next_;
-    // Shorter chunks towards the end, so that the threads end together.
+    // Chunks become shorter towards the end, so that all threads end at about the same time.
     const std::size_t fair = (count_ - begin) / (2 * (workers_.size() + 1));
     const std::size_t end = begin + std::clamp<std::size_t>(fair, 1, chunk_);
     next_ = end;

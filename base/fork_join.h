@@ -1,4 +1,4 @@
-// Threads that are kept between batches and sleep in between, so that they disturb no timing.
+// Threads that are kept between batches. They sleep in between, so that they do not disturb measurements.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,9 @@
 
 namespace lehr {
 
-/// Fork-join threads. The calling thread works too. After a call the other threads look out for the next call
-/// for some tenths of a millisecond (a batch is a few calls in a row), then they sleep.
+/// Fork-join threads. The calling thread works, too. After a call, the other threads wait actively for the
+/// next call for some tenths of a millisecond (a batch consists of a few calls in a row), and then they
+/// sleep.
 class ForkJoin {
  public:
   /// `threads` >= 1 counts the calling thread.
@@ -25,9 +26,9 @@ class ForkJoin {
   using AtEnd = std::function<void(std::size_t thread)>;
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
-  /// Calls `body(begin, end, thread)` for consecutive chunks of [0, count) of at most `chunk` elements, then
-  /// `at_end(thread)` on each thread that had a chunk. `thread` < threads() is the number of the thread that
-  /// works on it. Returns when all are done. Neither function may throw or call run().
+  /// Calls `body(begin, end, thread)` for consecutive chunks of [0, count), each of at most `chunk` elements.
+  /// Then calls `at_end(thread)` on each thread that had a chunk. `thread` < threads() is the number of the
+  /// thread. Returns when all calls have returned. Neither function may throw or call run().
   void run(std::size_t count, std::size_t chunk, const Body& body, const AtEnd& at_end = {});
 
  private:
@@ -39,8 +40,9 @@ class ForkJoin {
   const Body* body_ = nullptr;
   const AtEnd* at_end_ = nullptr;
   std::size_t next_ = 0, count_ = 0, chunk_ = 1;
-  // Written under the mutex, read without it while looking out.
-  std::atomic<std::size_t> busy_ = 0;  // threads that have taken a chunk of this run and not yet ended
+  // Written under the mutex. Read without the mutex by threads that wait actively.
+  // Number of threads that have taken a chunk of this run and have not yet ended.
+  std::atomic<std::size_t> busy_ = 0;
   std::atomic<bool> has_chunks_ = false;
   bool closing_ = false;
   std::vector<std::thread> workers_;

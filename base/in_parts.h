@@ -1,4 +1,4 @@
-// A loop over many elements, shared by threads.
+// A loop over many elements whose work several threads share.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,15 @@
 
 namespace lehr {
 
-/// Returns how many of `threads` threads are worth starting for a loop of `count` elements that takes some
-/// nanoseconds for each: one per 2^18, since starting a thread takes some tens of microseconds.
+/// Returns how many of `threads` threads are worth starting for a loop over `count` elements that takes some
+/// nanoseconds per element. That is one thread per 2^18 elements, because starting a thread takes some tens
+/// of microseconds.
 inline int parts_of(std::int64_t count, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(count >> 18, 1, std::max(1, threads)));
 }
 
-/// Calls body(part, first, last) for each of `parts` shares of [0, count), concurrently. The first share runs
-/// on the calling thread. `body` must not throw.
+/// Divides [0, count) into `parts` ranges and calls body(part, first, last) for each, concurrently. The first
+/// range runs on the calling thread. `body` must not throw.
 template <typename Body>
 void in_parts(std::int64_t count, int parts, const Body& body) {
   std::vector<std::jthread> helpers;

@@ -1,4 +1,5 @@
-// A device's abilities as plain numbers. Spaces, features and templates know nothing else of a device.
+// The abilities of a device as plain numbers. They are all that spaces, features and templates know of a
+// device.
 #pragma once
 
 #include <array>
@@ -9,27 +10,28 @@
 
 namespace lehr {
 
-/// An optional ability of an NVIDIA architecture, or of a processor beyond its instruction set level. Code
-/// that asks has() for one of these, instead of comparing names, is ready for the next architecture.
-/// target/cuda/archs.cpp says who has what, target/cpu/archs.cpp what it is called. The numbers are stored in
-/// logs: they never change.
+/// An optional ability of an NVIDIA architecture, or of a processor in addition to its instruction set level.
+/// Code that calls has() instead of comparing names is ready for the next architecture. target/cuda/archs.cpp
+/// states which architecture has which ability, and target/cpu/archs.cpp the names of a processor's. The
+/// numbers are stored in logs and must never change.
 enum class Ability : int {
   kAsyncCopies = 1 << 0,  ///< cp.async: copies from global to shared memory that need no registers
-  kBF16 = 1 << 1,         ///< conversions to bf16, and mma.sync of it
-  kMmaF16K16 = 1 << 2,    ///< mma.sync of f16 with 16 of k; every architecture has the one with 8
-  kMmaTf32 = 1 << 3,      ///< mma.sync of tf32
-  kMmaS8K32 = 1 << 4,     ///< mma.sync of s8 with 32 of k
-  kMmaF8 = 1 << 5,        ///< mma.sync of 8-bit floats, and conversions of these
-  /// mma.sync of 8-bit floats is one instruction; else ptxas emulates it with conversions and products of
-  /// f16.
+  kBF16 = 1 << 1,         ///< conversions to bf16, and mma.sync for bf16
+  kMmaF16K16 = 1 << 2,    ///< mma.sync for f16 with 16 elements of k; every architecture has the one with 8
+  kMmaTf32 = 1 << 3,      ///< mma.sync for tf32
+  kMmaS8K32 = 1 << 4,     ///< mma.sync for s8 with 32 elements of k
+  kMmaF8 = 1 << 5,        ///< mma.sync for 8-bit floats, and conversions of them
+  /// mma.sync for 8-bit floats is one instruction. Without this ability, ptxas emulates it with conversions
+  /// and products of f16.
   kMmaF8IsNative = 1 << 6,
-  kWgmma = 1 << 7,  ///< wgmma, setmaxnreg; with them the tensor memory accelerator, mbarriers and clusters
+  /// Wgmma and setmaxnreg, and with them the tensor memory accelerator, mbarriers and clusters.
+  kWgmma = 1 << 7,
 
   kInt8Dot = 1 << 8,  ///< vpdpbusd of up to 64 bytes: four products of u8 and s8 into each sum of s32
   kBf16Dot = 1 << 9,  ///< vdpbf16ps of up to 64 bytes: two products of bf16 into each sum of f32
 };
 
-/// Static limits and peak rates. Fields of the other target are 0.
+/// Static limits and peak rates of a device. Fields that belong to the other target are 0.
 struct Limits {
   Target target;
   std::string arch;  ///< "sm_90a", or the CPU's instruction set level: "avx512", "avx2", "sse2", "neon"
@@ -51,25 +53,27 @@ struct Limits {
   std::int64_t shared_bytes_per_block = 0;  ///< opt-in maximum
   std::int64_t shared_bytes_per_core = 0;
   std::int64_t shared_bytes_reserved = 0;  ///< bytes that the driver takes of each block
-  int f32_lanes = 0;                       ///< multiply-adds of f32 that a multiprocessor starts in a cycle
-  /// Rates of dense products on tensor cores in GFLOP/s, multiply-adds counted as 2, whole device: f16 and
-  /// bf16 with sums in f32, tf32, s8 with sums in s32, 8-bit floats with sums in f32. 0: the device has no
-  /// such products.
+  /// Number of f32 multiply-adds that a multiprocessor starts per cycle.
+  int f32_lanes = 0;
+  /// Rates of dense products on tensor cores in GFLOP/s for the whole device; a multiply-add counts as 2. In
+  /// this order: f16 and bf16 with sums in f32, tf32, s8 with sums in s32, 8-bit floats with sums in f32. 0:
+  /// the device has no such products.
   double tensor_gflops_f16 = 0;
   double tensor_gflops_tf32 = 0;
   double tensor_gflops_s8 = 0;
   double tensor_gflops_f8 = 0;
-  /// Share of these rates that mma.sync reaches where newer instructions reach all.
+  /// Fraction of these rates that mma.sync reaches, on devices where newer instructions reach all of it.
   double mma_sync_share = 0;
-  /// Clusters of 2, 4 and 8 blocks that run at the same time where each block has a core to itself, as the
-  /// driver counts them (cuOccupancyMaxActiveClusters). 0: the driver was not asked.
+  /// Numbers of clusters of 2, 4 and 8 blocks that run at the same time if each block has a core to itself,
+  /// as the driver reports them (cuOccupancyMaxActiveClusters). 0: the driver was not asked.
   std::array<int, 3> clusters_at_once{};
 
   // Both
-  int abilities = 0;           ///< values of Ability, or-ed
-  std::int64_t l2_bytes = 0;   ///< CPU: of one core; GPU: of the chip
-  std::int64_t l3_bytes = 0;   ///< CPU: shared last level; GPU: 0
-  double peak_gflops_f32 = 0;  ///< fused multiply-adds count 2, whole device (all `cores`), no tensor cores
+  int abilities = 0;          ///< values of Ability, or-ed
+  std::int64_t l2_bytes = 0;  ///< CPU: of one core; GPU: of the chip
+  std::int64_t l3_bytes = 0;  ///< CPU: shared last level; GPU: 0
+  /// Fused multiply-adds count as 2; whole device (all `cores`), without tensor cores.
+  double peak_gflops_f32 = 0;
   double dram_gbytes_per_s = 0;
 
   bool has(Ability ability) const { return (abilities & static_cast<int>(ability)) != 0; }

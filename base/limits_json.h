@@ -1,5 +1,5 @@
-// The facts of a device as JSON, both ways. The log keeps them, so that a kernel that was measured there can
-// be lowered again anywhere.
+// Converts the facts about a device to and from JSON. The log keeps them, so that a kernel that was measured
+// on that device can be lowered again on any machine.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ void describe(auto& fact, auto& rate, Is<Limits> auto& limits) {
 
 namespace limits_json {
 
-// Largest number that is read: no device's is above it.
+// Maximum number that is accepted; no device has a larger one.
 constexpr double kMost = 1e15;
 constexpr std::size_t kMostElements = 64, kMostLetters = 256;
 
@@ -72,8 +72,8 @@ bool is_empty(const T& value) {
     return std::ranges::all_of(value, [](const auto& each) { return is_empty(each); });
 }
 
-/// Returns whether `value` can be read as a T. Negative and absurdly large numbers cannot: no device has
-/// them.
+/// Returns whether `value` can be read as a T. Negative and absurdly large numbers cannot, because no device
+/// has them.
 template <typename T>
 bool fits(const nlohmann::json& value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -108,9 +108,9 @@ inline nlohmann::json facts_of(const Limits& limits) {
   return object;
 }
 
-/// Fills `limits` with the members of `object`. A member that `object` lacks (it is 0, or of a later version)
-/// stays as it is. Members that this version does not know are passed over. Returns false, with `limits` in
-/// any state, if `object` or one of its members cannot come from facts_of().
+/// Fills `limits` with the members of `object`. Members that `object` does not have stay as they are (they
+/// are 0, or newer than the object). Members that this version does not know are ignored. Returns false, with
+/// `limits` in an undefined state, if `object` or one of its members cannot come from facts_of().
 inline bool read_facts(const nlohmann::json& object, Limits& limits) {
   if (!object.is_object()) return false;
   bool good = true;

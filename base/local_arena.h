@@ -1,4 +1,5 @@
-// Memory for the intermediate values of one computation: handed out piece by piece, given back all at once.
+// Memory for the intermediate values of one computation. It is handed out piece by piece, and released all at
+// once.
 #pragma once
 
 #include <array>
@@ -7,8 +8,8 @@
 
 namespace lehr {
 
-/// Has `kBytes` of its own, then takes blocks from the heap. For std::pmr containers that live shorter than
-/// it does. Memory that they give back is not used again.
+/// Has `kBytes` of its own, and takes further blocks from the heap. For std::pmr containers that do not
+/// outlive it. Memory that a container gives back is not used again.
 template <std::size_t kBytes>
 class LocalArena {
  public:

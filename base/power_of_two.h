@@ -1,5 +1,6 @@
-// Whether a number is a power of two, in three instructions: std::has_single_bit calls a library function
-// where the processor is not known to count bits, and the search asks for every divisor of every kernel.
+// Tests whether a number is a power of two in three instructions. std::has_single_bit would call a library
+// function if the processor is not known to have an instruction that counts bits, and the search makes this
+// test for every divisor of every kernel.
 #pragma once
 
 #include <cstdint>

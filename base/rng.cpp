@@ -35,8 +35,8 @@ std::uint64_t Rng::below(std::uint64_t bound) {
   CHECK(bound > 0);
   for (;;) {
     const std::uint64_t x = next();
-    // Values under 2^64 mod bound would be biased. That is less than bound, so most draws need not compute
-    // it.
+    // Values below 2^64 mod bound would be biased. That limit is less than `bound`, so most draws need not
+    // compute it.
     if (x >= bound || x >= (0 - bound) % bound) return x % bound;
   }
 }

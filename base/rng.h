@@ -9,17 +9,17 @@
 namespace lehr {
 
 /// xoshiro256** seeded by splitmix64 (Blackman & Vigna, "Scrambled linear pseudorandom number generators",
-/// 2018). One stream per role: `Rng(seed).fork("search")`.
+/// 2018). Each role has its own stream: `Rng(seed).fork("search")`.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed);
 
   std::uint64_t next();
-  /// Returns a number that is uniform in [0, bound), without modulo bias. `bound` > 0.
+  /// Returns a number that is uniform in [0, bound), without modulo bias; `bound` > 0.
   std::uint64_t below(std::uint64_t bound);
   /// Returns a number that is uniform in [0, 1), with 53 bits.
   double uniform();
-  /// Returns an independent stream. Does not advance this one.
+  /// Returns an independent stream. This stream does not advance.
   Rng fork(std::string_view role) const;
 
   template <typename T>

@@ -13,9 +13,9 @@ std::uint8_t to_8_bits(float value, int fraction_bits, int bias, float largest) 
   if (std::isnan(value)) return static_cast<std::uint8_t>(sign | 0x7F);
   const float size = std::min(std::fabs(value), largest);
   if (size == 0) return static_cast<std::uint8_t>(sign);
-  const int exponent = std::max(std::ilogb(size), 1 - bias);  // subnormals share the smallest one
+  const int exponent = std::max(std::ilogb(size), 1 - bias);  // subnormals share the smallest exponent
   const auto steps = static_cast<unsigned>(std::nearbyint(std::ldexp(size, fraction_bits - exponent)));
-  // A normal number's leading bit is among the steps and adds one to the exponent field.
+  // The leading bit of a normal number is part of the steps, and adds one to the exponent field.
   return static_cast<std::uint8_t>(sign |
                                    (steps + (static_cast<unsigned>(exponent + bias - 1) << fraction_bits)));
 }

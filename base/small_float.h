@@ -1,5 +1,4 @@
-// Floats narrower than f32 as bit patterns: the host has no arithmetic for them that every compiler agrees
-// on.
+// Floats narrower than f32 as bit patterns. The host has no arithmetic for them on which all compilers agree.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +7,8 @@
 
 namespace lehr {
 
-// Rounding is to the nearest value, ties to even. f16 and bf16 become infinite beyond their range as IEEE 754
-// says; the 8-bit types saturate (as PTX's cvt with .satfinite does).
+// Convert to the nearest value, ties to even. Beyond their range f16 and bf16 become infinite, as in IEEE
+// 754, while the 8-bit types saturate (as PTX's cvt with .satfinite).
 std::uint16_t to_bf16(float value);
 float from_bf16(std::uint16_t bits);
 std::uint16_t to_f16(float value);
@@ -21,7 +20,7 @@ float from_e4m3(std::uint8_t bits);
 std::uint8_t to_e5m2(float value);
 float from_e5m2(std::uint8_t bits);
 
-/// Returns the value of `type` that is nearest to `value`; integers saturate.
+/// Returns the value of `type` that is nearest to `value`. Integers saturate.
 float rounded_to(DType type, float value);
 
 }  // namespace lehr

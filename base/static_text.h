@@ -6,7 +6,7 @@
 
 namespace lehr {
 
-/// A text that exists as long as the program: a literal.
+/// A text that exists as long as the program, e.g. a literal.
 class StaticText : public std::string_view {
  public:
   StaticText() = default;

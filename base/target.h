@@ -1,6 +1,6 @@
-// The targets that kernels are made for: one row of a table each. Other layers have tables in the same order
-// for what they must know of a target: archs and dialect in target/, its machine in costmodel/, its compiler
-// and runner in measure/.
+// The targets for which kernels are made. Each is a row of a table here. Other layers have tables in the same
+// order for what they need to know of a target: its archs and dialect in target/, its machine in costmodel/,
+// its compiler and runner in measure/.
 #pragma once
 
 #include <array>
@@ -14,19 +14,19 @@
 
 namespace lehr {
 
-/// Features of a target's kernels. Code that asks has() for one of these, instead of naming a target, is
-/// ready for the next target.
+/// Features of the kernels of a target. Code that calls has() instead of naming a target is ready for the
+/// next target.
 enum class Feature : std::uint8_t {
-  /// A kernel is a function with scratch memory. It is called for each work item of its parallel loop.
-  /// Another function may follow.
+  /// A kernel is a function with scratch memory, which is called for each work item of its parallel loops.
+  /// There may be a second function, for prepacking.
   kHostFunction = 1 << 0,
   /// A kernel is a grid of blocks of threads, which have shared memory and barriers.
   kBlocks = 1 << 1,
-  /// Products below strict f32 run on other units than those of f32.
+  /// Products that are less exact than strict f32 run on other units than f32 products.
   kTensorCores = 1 << 2,
   /// Limits::l2_bytes is the cache of one core, not of the chip.
   kL2PerCore = 1 << 3,
-  /// Limits::cores counts threads. The user chooses how many.
+  /// Limits::cores counts threads, and the user chooses their number.
   kChosenCores = 1 << 4,
 };
 
@@ -37,7 +37,7 @@ struct TargetRow {
   unsigned features = 0;       ///< values of Feature, or-ed
 };
 
-/// A row of the table. It is copied and compared like a number.
+/// A row of the table of targets. It is copied and compared like a number.
 class Target {
  public:
   /// Makes the first row.
@@ -46,7 +46,7 @@ class Target {
 
   constexpr const TargetRow* operator->() const;
   constexpr bool has(Feature feature) const;
-  /// Returns the position of its row in the table of each layer.
+  /// Returns the position of the target's row in the table of each layer.
   constexpr std::size_t index() const { return index_; }
   friend constexpr bool operator==(Target, Target) = default;
 
@@ -84,7 +84,7 @@ constexpr bool Target::has(Feature feature) const {
 constexpr std::string_view name_of(Target target) {
   return target->name;
 }
-/// Returns nullopt for a name that this version does not know: a log may come from a newer one.
+/// Returns nullopt for a name that this version does not know, because a log may come from a newer version.
 std::optional<Target> target_named(std::string_view name);
 /// Returns the names of all targets, in order.
 std::vector<std::string> target_names();

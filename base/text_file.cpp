@@ -1,4 +1,4 @@
-// zlib's reader takes plain files as they are and checks the sum at the end of gzipped ones.
+// zlib's reader passes plain files through unchanged, and checks the sum at the end of gzipped files.
 #include "base/text_file.h"
 
 #include <zlib.h>

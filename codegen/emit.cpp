@@ -32,7 +32,7 @@ std::string_view barrier_text(const Dialect& dialect, BarrierScope scope) {
   return scope == BarrierScope::kCluster ? dialect.cluster_barrier : dialect.cluster_barrier_relaxed;
 }
 
-// Writes one kernel's body. Scratch and shared buffers get their offsets in the order of their Allocs.
+// Writes the body of one kernel. Scratch and shared buffers get their offsets in the order of their Allocs.
 class Emitter {
  public:
   explicit Emitter(const Kernel& kernel)
@@ -103,7 +103,7 @@ class Emitter {
     write_nested(loop.body);
   }
 
-  /// Opens one of several parallel loops.
+  /// Begins one of several parallel loops.
   void write_step(const For& loop) {
     const std::string_view task = dialect_.launch_index(loop.kind);
     line("if ({} / {} == {}) {{  // parallel {} in 0..{}", task, loop.bound, step_++, exprs_.name(loop.var),
@@ -117,7 +117,7 @@ class Emitter {
     line("const {} {} = {};", dialect_.index_type, exprs_.name(var), value);
     --indent_;
   }
-  // Unused variables have no place in a text: compilers warn of them, and readers look for their uses.
+  // Unused variables are omitted from the text: compilers warn of them, and readers look for their uses.
   bool is_read(VarId var) const { return uses_.vars[static_cast<std::size_t>(var)]; }
 
   void write(const Store& store) {
@@ -259,8 +259,8 @@ std::vector<std::int64_t> workspace_bytes(const Source& source) {
 std::vector<std::int64_t> prepacked_bytes(const Source& source) {
   return bytes_of(source, Direction::kPrepacked);
 }
-// Hashes the text from that function to the next one: a prelude that only one of two sources needs makes no
-// difference.
+// Hashes the text from that function to the next one. A prelude that only one of two sources needs thus makes
+// no difference.
 std::string prepack_layout(const Source& source) {
   if (source.launch.prepack_work_items == 0) return "";
   const std::size_t begin = source.text.find(prepack_entry(source.entry) + "(");

@@ -1,4 +1,4 @@
-// AST -> text. One emitter; a dialect is a table of spellings.
+// AST -> text. There is one emitter; a dialect is a table of spellings.
 #pragma once
 
 #include "codegen/source.h"
@@ -6,9 +6,9 @@
 
 namespace lehr {
 
-/// Returns text for the kernel's target: C++ (GNU vector extensions) for the CPU, CUDA C++ for NVRTC.
-/// Deterministic: the same kernel gives the same bytes. CHECKs that the kernel is well formed only where it
-/// cannot go on.
+/// Returns the source of a kernel in the language of its target: C++ (GNU vector extensions) for the CPU,
+/// CUDA C++ for NVRTC. Deterministic: the same kernel gives the same bytes. CHECKs only those conditions on
+/// the kernel without which it cannot continue.
 Source emit(const ir::Kernel& kernel);
 
 }  // namespace lehr

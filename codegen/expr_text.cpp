@@ -47,13 +47,14 @@ Operator operator_of(BinaryOp op) {
   return {"", 0};
 }
 
-/// Returns its name in a text. There "exp" is the one in sigmoid, which stops at finite values.
+/// Returns the function's name in a kernel's text. There, "exp" is the function inside sigmoid, which is
+/// limited to finite values.
 std::string_view function_of(UnaryOp op) {
   return op == UnaryOp::kExp ? "exp_full" : name_of(op);
 }
 
-// Returns expr / divisor if every term is a multiple of it, so that "acc[(i * 32 + j * 16) / 16]" reads
-// "acc[i * 2 + j]".
+// Returns expr / divisor if every term is a multiple of `divisor`, so that "acc[(i * 32 + j * 16) / 16]"
+// becomes "acc[i * 2 + j]".
 std::optional<Expr> divided(const Expr& expr, std::int64_t divisor) {
   if (const auto constant = as_constant(expr)) {
     if (*constant % divisor != 0) return std::nullopt;
@@ -124,9 +125,9 @@ bool ExprText::is_offset_from_variable(BufferId buffer, const Expr& index) const
   return is_offset_from_variable(buffer, sum->a);
 }
 
-// Returns "(buffer + at)[i * 32 + 4]" for "buffer[at + i * 32 + 4]": the offset becomes part of the
-// instruction that reads or writes. If it were added as an integer, each sum would be an address of its own
-// in a register: 72 more of these in a kernel that transforms 6 x 6 patches (NVRTC 13.0).
+// Returns "(buffer + at)[i * 32 + 4]" for "buffer[at + i * 32 + 4]", so that the offset becomes part of the
+// instruction that reads or writes. If it were added as an integer, each sum would be a separate address in a
+// register: 72 more registers in a kernel that transforms 6 x 6 patches (NVRTC 13.0).
 std::string ExprText::address(BufferId buffer, const Expr& index) {
   const std::string& name = kernel_.buffer(buffer).name;
   if (as_constant(index) == 0) return name;
@@ -163,7 +164,7 @@ std::string ExprText::product(const Expr& a, const Expr& b) {
 
 namespace {
 
-/// Returns whether a type is kept as bits, which a function of the prelude converts.
+/// Returns whether a type is stored as bits, which a function of the prelude converts.
 bool is_bits(DType type) {
   return type == DType::kF16 || type == DType::kBF16 || type == DType::kE4M3 || type == DType::kE5M2;
 }
@@ -184,7 +185,7 @@ std::string ExprText::masked_suffix(DType type, int lanes) {
 
 std::string ExprText::splat_text(const Splat& splat) {
   const DType type = type_of(splat.value);
-  if (is_bits(type)) {  // vectors of these are only moved, and all elements that are not loaded are zero
+  if (is_bits(type)) {  // vectors of bits are only moved, and all elements that are not loaded are zero
     CHECK(splat.value == zero(type), "a vector of {} that is not zero", lehr::name_of(type));
     return dialect_.type_name(type, splat.lanes) + "()";
   }
@@ -213,7 +214,7 @@ std::string ExprText::text(const Expr& expr, int parent) {
           return fmt::format("{}({}, {})", n.op == BinaryOp::kMin ? "LEHR_MIN" : "LEHR_MAX", text(n.a),
                              text(n.b));
         }
-        // The right side binds one level tighter: C's operators associate to the left.
+        // The right operand needs a level more, because C's operators associate to the left.
         return wrap(op.precedence, fmt::format("{} {} {}", text(n.a, op.precedence), op.symbol,
                                                text(n.b, op.precedence + 1)));
       },
@@ -312,7 +313,7 @@ DType ExprText::type_of(const Expr& expr) const {
       [](const Var&) { return DType::kS32; },
       [&](const Binary& n) {
         const DType a = type_of(n.a);
-        return a == DType::kS32 ? type_of(n.b) : a;  // C's conversions: the integer is converted
+        return a == DType::kS32 ? type_of(n.b) : a;  // in C's conversions the integer operand is converted
       },
       [&](const Unary& n) { return type_of(n.value); },
       [&](const Load& n) { return kernel_.buffer(n.buffer).type; },

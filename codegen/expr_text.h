@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-/// Returns a literal that reads back as exactly `value`: "0.5f", "(-__builtin_inff())",
+/// Returns a literal from which a compiler reads exactly `value`: "0.5f", "(-__builtin_inff())",
 /// "__builtin_nanf(\"\")".
 std::string float_literal(double value, DType type);
 
@@ -28,13 +28,13 @@ class ExprText {
   std::string element(ir::BufferId buffer, const ir::Expr& index, int lanes);
   /// Returns "a * b", for a fused multiply-add whose sum is written as "+=".
   std::string product(const ir::Expr& a, const ir::Expr& b);
-  /// Returns whether the products of several neighbours are added to each lane. Such an Fma is never written
-  /// as "+=".
+  /// Returns whether the Fma adds the products of several neighbours to each lane. Such an Fma is never
+  /// written as "+=".
   static bool is_dot(const ir::Fma& fma) { return lanes_of(fma.a) != lanes_of(fma.c); }
-  /// As Dialect::snippet_for.
+  /// Does the same as Dialect::snippet_for.
   std::string snippet_for(const char* stem, DType type, int lanes) const;
-  /// Returns the end of the names, behind "lehr_load", of the functions that load and store the leading lanes
-  /// of a vector.
+  /// Returns the suffix of the names of the functions that load and store the leading lanes of a vector; it
+  /// follows "lehr_load".
   std::string masked_suffix(DType type, int lanes);
 
  private:
@@ -47,7 +47,7 @@ class ExprText {
   static int lanes_of(const ir::Expr& expr);
   /// Returns the type of one element.
   DType type_of(const ir::Expr& expr) const;
-  /// Returns whether the index is a variable plus terms that unrolled loops make constant.
+  /// Returns whether the index is a variable plus terms that become constant when loops are unrolled.
   bool is_offset_from_variable(ir::BufferId buffer, const ir::Expr& index) const;
   bool is_constant_once_unrolled(const ir::Expr& expr) const;
 
@@ -55,7 +55,7 @@ class ExprText {
   const Dialect& dialect_;
   SnippetSet& snippets_;
   std::vector<std::string> names_;  // per variable
-  std::vector<bool> unrolled_;      // the same
+  std::vector<bool> unrolled_;      // per variable: whether its loop is unrolled
 };
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Each text brings its own copy of the prelude, so each stands in a namespace, and the entry calls both.
+// Each text contains its own copy of the prelude, so each is in a namespace of its own. The entry calls both.
 #include "codegen/sequence.h"
 
 #include <fmt/core.h>

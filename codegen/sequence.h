@@ -1,14 +1,14 @@
-// Two CPU kernels that run one after the other on the same tensors, as one source.
+// Combines two CPU kernels that run one after the other on the same tensors into one source.
 #pragma once
 
 #include "codegen/source.h"
 
 namespace lehr {
 
-/// Returns `first`, then `second` when all work items of `first` are done: two steps, each with as many work
-/// items as the larger one has. The parameters are those of `first`; those of `second` are the leading ones.
-/// Scratch memory is shared. CHECKs that both are for the CPU and of one step, that their entries differ, and
-/// that `second` prepacks nothing.
+/// Returns a source with two steps: `first`, and then, when all its work items have ended, `second`. Both
+/// steps have the same number of work items, the larger of both kernels' numbers. The parameters are those of
+/// `first`, which must begin with the parameters of `second`. Both use the same scratch memory. CHECKs that
+/// both are for the CPU and have one step, that their entries differ, and that `second` prepacks nothing.
 Source in_sequence(const Source& first, const Source& second);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// Whether two sources are the same kernel, across versions of the program: a hash that is stored with each
-// trial.
+// A hash that is stored with each trial. It tells whether two sources are the same kernel, across versions of
+// the program.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace lehr {
 
-/// Returns all that decides what the source computes and how it is launched, as one text. Every member
-/// (source_fields.h) that is not 0, false or empty gives a line `name=value`, in their order. Members of
-/// members are between `name{` and `}`. A text is its byte count, `:` and the text itself. Numbers are
-/// decimal; several numbers follow their count. So a member that a later version adds does not change the
-/// text of a source that does not use it.
+/// Returns a text of everything that decides what the source computes and how it is launched. Every member
+/// (source_fields.h) that is not 0, false or empty becomes a line `name=value`, in the order of the members.
+/// Members of a nested struct stand between `name{` and `}`. A string is written as its byte count, `:` and
+/// the string itself. Numbers are decimal; several numbers follow their count. A member that a later version
+/// adds thus does not change the text of a source that does not use it.
 std::string canonical_text(const Source& source);
 
 /// Returns stable_hash() of canonical_text(). It is stored in logs, so both are fixed for ever. Never 0,

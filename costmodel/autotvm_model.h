@@ -1,5 +1,5 @@
-// AutoTVM's cost model as it is, for comparison: TVM 0.18, python/tvm/autotvm/tuner/xgboost_cost_model.py,
-// loss "reg", its default since 0.13.
+// AutoTVM's cost model unchanged, for comparison: TVM 0.18, python/tvm/autotvm/tuner/xgboost_cost_model.py,
+// loss "reg", which is its default since 0.13.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace lehr {
 
-/// Boosted trees of depth 3 (eta 0.3, gamma 1e-4, min_child_weight 1, lambda 1) on best/time by squared
-/// error, for up to 8000 rounds. Boosting stops when the average recall of the best 64 *training* rows,
-/// checked in every second round, has not risen for 20 rounds. All rounds are kept.
+/// Boosted trees of depth 3 (eta 0.3, gamma 1e-4, min_child_weight 1, lambda 1), fitted to best time / time
+/// by squared error, for up to 8000 rounds. In every second round, the average recall of the best 64
+/// *training* rows is computed; boosting stops when it has not risen for 20 rounds. All rounds are kept.
 class AutotvmModel : public CostModel {
  public:
   void fit(const Dataset& data) override;

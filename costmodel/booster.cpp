@@ -1,4 +1,4 @@
-// The only file that talks to XGBoost (C API of 1.7; 2 and 3 have it too).
+// The only file that uses XGBoost's C API (that of 1.7, which 2 and 3 also have).
 #include "costmodel/booster.h"
 
 #include <xgboost/c_api.h>
@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kLookEvery = 5;  // rounds
 constexpr int kPatience = 25;  // boosting ends after this many rounds without a better held-out score
-// One thread: on a few hundred rows XGBoost's threads spend their time waiting for each other (200 rows, 2
-// cores beside other work: 9 s of CPU time on two threads, 0.2 s on one; measured 2026-11-21).
+// One thread: with a few hundred rows, XGBoost's threads spend their time waiting for each other (200 rows,
+// on 2 cores in addition to other work: 9 s of CPU time with two threads, 0.2 s with one; measured
+// 2026-11-21).
 constexpr std::pair<const char*, const char*> kOfAll[] = {
     {"nthread", "1"}, {"verbosity", "0"}, {"disable_default_eval_metric", "1"}};
 
@@ -79,8 +80,8 @@ void Booster::update(int round, const TrainingMatrix& data) {
 
 std::vector<double> Booster::predict(const FeatureMatrix& rows) const {
   if (rows.rows() == 0) return {};
-  // type 0: values, not margins. Predicts in place, so no matrix is built. The result belongs to the booster
-  // until its next call.
+  // type 0: values, not margins. Predicts in place, so that no matrix is built. The result belongs to the
+  // booster until its next call.
   constexpr const char* kConfig =
       R"({"type":0,"training":false,"iteration_begin":0,"iteration_end":0,"strict_shape":false,"cache_id":0,"missing":NaN})";
   const bst_ulong* shape = nullptr;
@@ -124,9 +125,9 @@ BoosterParameters pairs_per_row(int pairs) {
   int major = 0, minor = 0, patch = 0;
   XGBoostVersion(&major, &minor, &patch);
   if (major < 2) return {{"num_pairsample", count}};
-  // From 2.0 on the default compares each row with the head of the list. `mean` draws pairs from the whole
-  // list, as 1.7 does. 1.7 does not know either normalisation (XGBoost 3.0 documentation, "Learning to Rank"
-  // and "Parameters for learning to rank").
+  // From 2.0 on, the default compares each row with the head of the list. `mean` draws pairs from the whole
+  // list, as 1.7 does. 1.7 has neither normalisation (XGBoost 3.0 documentation, "Learning to Rank" and
+  // "Parameters for learning to rank").
   return {{"lambdarank_pair_method", "mean"},
           {"lambdarank_num_pair_per_sample", count},
           {"lambdarank_normalization", "0"},

@@ -1,5 +1,5 @@
-// Columns about the uses of each buffer: touch counts, reuse, strides, lanes, footprints, by the buffer's
-// role.
+// Columns about the uses of buffers, grouped by the buffer's role: touch counts, reuse, strides, lanes,
+// footprints.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -22,8 +22,8 @@ struct RoleFacts {
   double lanes = 0;
 };
 
-/// Returns the iterations of the innermost sequential loops that leave the address unchanged: how long the
-/// value could stay in a register.
+/// Returns the number of iterations of the innermost sequential loops that leave the address unchanged,
+/// during which the value could stay in a register.
 double innermost_reuse(const KernelView& view, const ir::Access& access, const Chain& chain) {
   double reuse = 1;
   for (std::size_t i = chain.size(); i-- > 0;) {

@@ -1,4 +1,4 @@
-// The functions of Columns that rows do not call.
+// The functions of Columns that are not needed to fill rows.
 #include "costmodel/columns.h"
 
 #include "base/error.h"

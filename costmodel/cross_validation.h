@@ -1,5 +1,5 @@
-// Predictions of the learnt cost model for rows that it has not seen: the rows of one task in folds, one
-// model each.
+// Predictions of the learnt cost model for rows that it has not seen: the rows of one task are divided into
+// folds, and each fold has its own model.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,17 @@ namespace lehr {
 
 class CrossValidation {
  public:
-  /// Deals the rows of one task to `folds` folds of about equal size. Fits a model for each fold on the rows
-  /// of the others. `times_us[i]` > 0 belongs to row i. CHECKs that there are at least two folds, and as many
-  /// rows as folds. Deterministic.
+  /// Divides the rows of one task into `folds` folds of about equal size, and fits a model for each fold to
+  /// the rows of the other folds. `times_us[i]` > 0 is the time of row i. CHECKs that there are at least two
+  /// folds, and as many rows as folds. Deterministic.
   CrossValidation(const FeatureMatrix& rows, const std::vector<double>& times_us, std::size_t folds);
 
-  /// Predicts row i by the model that was not fitted on row i. `rows` has as many rows as the constructor's:
-  /// the same ones or changed ones. Higher is better. Scores are comparable over all rows: each model's are
-  /// in units of their standard deviation over the constructor's rows, from their mean.
+  /// Predicts each row i by the model of its fold, which was not fitted to row i. `rows` has as many rows as
+  /// the constructor's matrix: the same rows, or changed ones. Higher is better. Scores can be compared
+  /// across all rows, because each model's scores are normalised by their mean and standard deviation over
+  /// the constructor's rows.
   std::vector<double> predict(const FeatureMatrix& rows) const;
-  /// Returns whether a tree of some fold splits on this column.
+  /// Returns whether a tree of any fold splits on this column.
   bool uses(std::size_t column) const { return used_[column]; }
   std::size_t folds() const { return folds_.size(); }
 

@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// Smallest group of which rows are held out.
+/// Minimum size of a group of which rows are held out.
 constexpr std::size_t kSmallestSplitGroup = 5;
 
 void copy_row(const Dataset& from, std::size_t i, Dataset& to) {

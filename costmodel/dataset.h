@@ -9,8 +9,8 @@
 
 namespace lehr {
 
-/// Targets are best time of the group / time, in (0, 1]. Failures are not rows here, since they train a model
-/// of their own (ValidityModel). Only the preset that reproduces AutoTVM adds them.
+/// Targets are the best time of the group / time of the row, in (0, 1]. Failures are not rows here: they
+/// train a model of their own (ValidityModel). Only the preset that reproduces AutoTVM adds them.
 struct Dataset {
   /// Each row has `columns` columns; by default those of featurize().
   explicit Dataset(std::size_t columns = feature_table().size()) : rows(columns) {}
@@ -22,19 +22,19 @@ struct Dataset {
   std::size_t size() const { return targets.size(); }
 };
 
-/// Appends one group: `times_us[i]` > 0 belongs to row i. Normalises by the fastest time.
+/// Appends one group, whose row i took `times_us[i]` > 0. Normalises by the fastest time.
 void append_group(Dataset& data, const FeatureMatrix& rows, const std::vector<double>& times_us);
 
-/// Appends failed rows to the last group with target 0, or as a group of their own: AutoTVM's way to train a
-/// model on failures.
+/// Appends failed rows with target 0, to the last group or as a group of their own. AutoTVM trains its model
+/// on failures in this way.
 void append_failures(Dataset& data, const FeatureMatrix& rows);
 
 struct Split {
   Dataset train;
   Dataset held_out;
 };
-/// Splits deterministically by seed. Holds out `share` of each group's rows: at least one if the group has 5
-/// or more, none below.
+/// Splits the rows deterministically by seed. Holds out the fraction `share` of each group's rows: at least
+/// one row if the group has 5 or more, and no row of smaller groups.
 Split split_by_row(const Dataset& data, double share, std::uint64_t seed);
 
 }  // namespace lehr

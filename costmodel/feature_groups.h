@@ -1,4 +1,4 @@
-// Groups of columns of a feature row that belong together.
+// Groups of columns of a feature row.
 #pragma once
 
 #include <cstddef>

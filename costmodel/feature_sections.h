@@ -14,11 +14,12 @@
 
 namespace lehr {
 
-/// Cache levels of the features. On CUDA the middle level equals the first, and the last is the L2.
+/// Cache levels of the features. On CUDA the middle level is the same cache as the first, and the last level
+/// is the L2.
 enum class CacheLevel { kL1, kL2, kLast };
 inline constexpr std::array<std::string_view, 3> kCacheLevelNames = {"l1", "l2", "llc"};
 
-/// Everything that the sections read, computed once per row.
+/// All values that the sections read, computed once per row.
 class FeatureContext {
   LocalArena<24 << 10> arena_;  // memory of the other members; enough for most kernels
 
@@ -30,19 +31,20 @@ class FeatureContext {
   TextFacts text;
   KernelView view;  ///< refers to text
   CachedAccesses cached;
-  MemoryModel core;  ///< the kernel as a core's private caches see it
-  /// Returns the kernel as the shared cache sees it.
+  MemoryModel core;  ///< traffic as the private caches of a core see it
+  /// Returns the traffic as the shared cache sees it.
   const MemoryModel& chip() const { return several_ ? *several_ : core; }
   std::array<double, 3> capacity;  ///< bytes per CacheLevel
   std::array<MemoryModel::Traffic, 3> traffic;
 
  private:
-  std::optional<MemoryModel> several_;  // absent for one work item: its core's view is the chip's
+  // Empty for one work item, where the view of its core is that of the whole chip.
+  std::optional<MemoryModel> several_;
 };
 
-/// Adds whole-kernel sums: flops, bytes, intensities, text (loop_features.cpp).
+/// Adds sums over the whole kernel: flops, bytes, intensities, size of the text (loop_features.cpp).
 void add_kernel_columns(const FeatureContext& context, Columns& columns);
-/// Adds the main chain's sequential loops from the inside out, and the concurrent and thread loops
+/// Adds the sequential loops of the main chain, innermost first, and the concurrent and thread loops
 /// (loop_features.cpp).
 void add_loop_columns(const FeatureContext& context, Columns& columns);
 /// Adds the uses of the buffers of each role (buffer_features.cpp).

@@ -1,4 +1,4 @@
-// Kernel -> feature row: fixed length, named columns, without compiling.
+// Computes a feature row from a kernel: fixed length, named columns, without compiling the kernel.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,21 @@ struct FeatureInfo {
   std::string_view meaning;  ///< one line
 };
 
-/// Version of the columns, stored with models and rows. Raise it when a column changes its meaning, order or
-/// number.
+/// Version of the columns, which is stored with models and rows. Must be increased when a column changes its
+/// meaning or position, or when columns are added or removed.
 inline constexpr int kFeatureVersion = 6;
 
 /// Returns the columns, in order.
 std::span<const FeatureInfo> feature_table();
 
-/// Returns one value per column, all finite. Pure; takes at most some tens of microseconds.
+/// Returns one value per column, all finite. A pure function that takes at most some tens of microseconds.
 std::vector<float> featurize(const ir::Kernel& kernel, const Limits& limits);
-/// Does the same into `row`, which has an element for every column.
+/// Does the same, and writes the values to `row`, which must have one element per column.
 void featurize(const ir::Kernel& kernel, const Limits& limits, std::span<float> row);
-/// Does the same from an existing analysis, which must be that of `kernel`.
+/// Does the same with an existing analysis, which must be that of `kernel`.
 std::vector<float> featurize(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits);
 
-/// Returns the column of this name. Throws Error(kUser) for an unknown name.
+/// Returns the position of the column with this name. Throws Error(kUser) for an unknown name.
 std::size_t feature_index(std::string_view name);
 
 /// Rows of equal length, row-major.

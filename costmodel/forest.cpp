@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A threshold that no number is at or above.
+/// As a threshold it sends every row to the left: no number is equal to it or above it.
 constexpr float kNever = std::numeric_limits<float>::quiet_NaN();
 
 /// The nodes of one tree, as the format lists them.
@@ -65,7 +65,7 @@ void Forest::read(const Json& learner) {
   for (const Json& tree : learner.at("gradient_booster").at("model").at("trees")) {
     const Listed listed(tree);
     const auto root = static_cast<std::uint32_t>(nodes_.size());
-    // Level by level: a node's position is known before its children's.
+    // Nodes are numbered level by level, so that a node's position is known before those of its children.
     std::vector<int> order = {0};
     int depth = -1;
     for (std::size_t begin = 0; begin < order.size(); ++depth) {
@@ -89,7 +89,7 @@ void Forest::read(const Json& learner) {
   }
 }
 
-// Adds in the same order as XGBoost, in f32.
+// Adds the values in the same order as XGBoost, in f32.
 template <bool kMissing>
 void Forest::add_trees(const std::array<const float*, kTogether>& rows,
                        std::array<float, kTogether>& sums) const {

@@ -1,5 +1,6 @@
-// A boosted forest laid out for prediction. XGBoost's own call copies each row and initialises itself anew:
-// 1.2 to 2.2 us a row in batches of 128. This walk takes 0.25 to 0.7 us (bench/score_bench, PredictBatch).
+// A boosted forest stored for fast prediction. XGBoost's own call copies each row and initialises itself
+// anew: 1.2 to 2.2 us per row in batches of 128. This walk takes 0.25 to 0.7 us (bench/score_bench,
+// PredictBatch).
 #pragma once
 
 #include <array>
@@ -14,24 +15,24 @@
 
 namespace lehr {
 
-/// Predicts the same values as Booster::predict: to the last bit, but for probabilities (1e-6). A value.
-/// Several threads may predict with it at one time.
+/// Predicts the same values as Booster::predict, bit for bit, except that probabilities may differ by 1e-6. A
+/// value. Several threads may predict with one forest at the same time.
 class Forest {
  public:
-  /// Reads Booster::to_bytes(), XGBoost's UBJSON. CHECKs that it holds trees with one output over numbers.
-  /// Throws Error(kEnvironment) if it is not such a model.
+  /// Reads XGBoost's UBJSON from Booster::to_bytes(). CHECKs that the trees have one output and numeric
+  /// splits. Throws Error(kEnvironment) if the bytes are not such a model.
   explicit Forest(std::string_view bytes);
 
-  /// Returns one value per row. A row has at least the columns of the training data. A NaN goes where the
-  /// tree sends missing values.
+  /// Returns one value per row. A row must have at least the columns of the training data. A NaN takes the
+  /// branch that the tree has for missing values.
   std::vector<double> predict(const FeatureMatrix& rows) const;
 
  private:
   void read(const nlohmann::json& learner);
-  /// A node whose children are neighbours: the right one follows the left one. A leaf is its own left child,
-  /// and all rows go left there, so that a row may take as many steps as the deepest one needs.
+  /// A node of a tree. Its right child follows its left child. A leaf is its own left child, and all rows go
+  /// left there, so that a row may make as many steps as the deepest leaf needs.
   struct Node {
-    float threshold;  // at and above it a row goes right; NaN for a leaf
+    float threshold;  // rows with this value or a higher one go right; NaN for a leaf
     float value;      // a leaf's value
     std::uint32_t left;
     std::uint16_t column;
@@ -42,7 +43,7 @@ class Forest {
     int depth;
   };
 
-  /// Number of rows that walk side by side: each waits for its own loads only.
+  /// Number of rows that are walked at the same time, so that their loads overlap.
   static constexpr std::size_t kTogether = 8;
   template <bool kMissing>
   void add_trees(const std::array<const float*, kTogether>& rows, std::array<float, kTogether>& sums) const;
@@ -54,7 +55,7 @@ class Forest {
   std::size_t columns_ = 0;
 };
 
-/// A forest in its trained and in its predicting form.
+/// A trained forest, and the same forest stored for prediction.
 struct Trained {
   explicit Trained(Booster trained) : booster(std::move(trained)), forest(booster.to_bytes()) {}
   Booster booster;

@@ -1,4 +1,4 @@
-// Fits by climbing the likelihood, predicts by solving: see gaussian_process.h.
+// Fits by climbing the likelihood, predicts by solving linear equations: see gaussian_process.h.
 #include "costmodel/gaussian_process.h"
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace lehr {
 namespace {
 
-// Steps of a climb.
+// Number of steps of a climb.
 constexpr int kSteps = 20;
-// Weight of the prior variance 1 in the estimate, in rows: a few rows give little information about the
+// Weight of the prior variance 1 in the estimate of the variance, in rows: a few rows say little about the
 // variance.
 constexpr double kVarianceRows = 2;
-// Bounds of the logarithms.
+// Bounds of the logarithms of length scales and noise.
 constexpr double kLeastLength = -3, kMostLength = 5, kLeastNoise = -12, kMostNoise = 0;
 
 float distance_squared(const float* a, const float* b, std::size_t n) {
@@ -29,13 +29,13 @@ float distance_squared(const float* a, const float* b, std::size_t n) {
   return std::accumulate(sums.begin(), sums.end(), 0.0f);
 }
 
-// Returns the covariance at a squared distance in units of the lengths.
+// Returns the covariance for a squared distance, in units of the length scales.
 double matern(double squared) {
   const double r = std::sqrt(5 * squared);
   return (1 + r + r * r / 3) * std::exp(-r);
 }
 
-// Returns minus its derivative by the squared distance, times 2.
+// Returns -2 times the derivative of matern() with respect to the squared distance.
 double matern_slope(double squared) {
   const double r = std::sqrt(5 * squared);
   return 5.0 / 3 * (1 + r) * std::exp(-r);
@@ -50,7 +50,7 @@ double dot(const double* a, const double* b, std::size_t n) {
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-// Factorizes in place, in the lower half. Returns false if the matrix is not positive definite.
+// Factorizes a matrix in place, in its lower half. Returns false if it is not positive definite.
 bool factorize(std::vector<double>& a, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
@@ -91,7 +91,8 @@ std::vector<double> inverse_of(const std::vector<double>& factor, std::size_t n)
   return inverse;
 }
 
-// Returns the positions of the rows to learn from: the best half, and others spread over the rest.
+// Returns the positions of the rows to learn from: half of them the best rows, the others spread over the
+// rest.
 std::vector<std::size_t> chosen(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -111,9 +112,9 @@ struct Normal {
   double slope(double x) const { return -(x - mean) / (deviation * deviation); }
 };
 
-// Returns the prior of a length's logarithm. A length grows with the root of the number of columns, as
-// distances do (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian Optimization Performs Great in High
-// Dimensions", 2024). The mean and the deviation are ours (bench/results/replay).
+// Returns the prior of the logarithm of a length scale. Length scales grow with the root of the number of
+// columns, as distances do (Hvarfner, Hellsten and Nardi, "Vanilla Bayesian Optimization Performs Great in
+// High Dimensions", 2024). The mean and the deviation were chosen by replays (bench/results/replay).
 Normal length_prior(std::size_t columns) {
   return {-1 + 0.5 * std::log(static_cast<double>(columns)), 1};
 }
@@ -187,7 +188,7 @@ std::vector<double> GaussianProcess::gradient_of(const Fit& fit, const std::vect
   return gradient;
 }
 
-// Steps by the gradient's signs alone (Riedmiller and Braun, "A direct adaptive method for faster
+// Uses only the signs of the gradient (Riedmiller and Braun, "A direct adaptive method for faster
 // backpropagation learning: the RPROP algorithm", 1993; for Gaussian processes Blum and Riedmiller, 2013).
 void GaussianProcess::climb() {
   std::vector<double> logs = logs_, steps(logs.size(), 0.2), before(logs.size(), 0);
@@ -223,7 +224,7 @@ void GaussianProcess::fit(const FeatureMatrix& rows, std::span<const double> val
   }
   if (choose && !values_.empty()) climb();
   Fit fit = fit_with(logs_);
-  while (fit.weights.empty() && !values_.empty()) {  // the rows are too alike
+  while (fit.weights.empty() && !values_.empty()) {  // the rows are too similar
     logs_.back() += 1;
     fit = fit_with(logs_);
   }

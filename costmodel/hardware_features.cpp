@@ -7,7 +7,7 @@
 namespace lehr {
 namespace {
 
-/// Returns the stride of the role's busiest access along thread x, in elements.
+/// Returns the stride along thread x of the access that moves the most bytes in this role, in elements.
 double thread_stride(const KernelView& view, BufferRole role) {
   const int hottest = view.hottest[static_cast<std::size_t>(role)];
   if (hottest < 0) return 0;
@@ -58,7 +58,7 @@ void add_register_columns(const KernelView& view, Columns& columns) {
               std::min(8.0, share_of(view.residency.registers, view.residency.registers_most)));
 }
 
-/// Returns the value of the role's first buffer; 0 if it has no buffer.
+/// Returns the value of the first buffer in the role; 0 if there is no such buffer.
 double of_role(const FeatureContext& context, const std::pmr::vector<int>& by_buffer, BufferRole role) {
   const auto& roles = context.view.role_of_buffer;
   for (std::size_t i = 0; i < roles.size(); ++i)

@@ -34,7 +34,7 @@ std::vector<double> permutation_importance(const CrossValidation& models, const 
   const double whole = spearman(models.predict(rows), truth);
   std::vector<double> result(sets.size(), 0);
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    // All sets use the same permutation: their figures differ by the columns, not by the luck of the deal.
+    // All sets use the same permutation, so that their figures differ because of the columns, not by chance.
     std::vector<std::size_t> order(rows.rows());
     std::iota(order.begin(), order.end(), std::size_t{0});
     Rng rng = Rng(0).fork("permutation").fork(std::to_string(repeat));

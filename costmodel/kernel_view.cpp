@@ -63,8 +63,8 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       residency(machine.residency(a, k, l, t.register_bytes)),
       main_chain(hottest_chain(a.loops, memory)),
       role_of_buffer(roles_of(k, memory)) {
-  // If all blocks run at once, the one with the most work ends last. With several waves other blocks fill the
-  // gaps.
+  // If all blocks run at the same time, the block with the most work ends last. With several waves, other
+  // blocks fill the gaps.
   if (residency.waves <= 1) residency.wave_efficiency *= t.balance;
   hottest.fill(-1);
   std::array<double, kRoles> most{};
@@ -82,7 +82,7 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       const int other = operands[static_cast<std::size_t>(slot)];
       return other >= 0 && a.accesses[static_cast<std::size_t>(other)].buffer == access.buffer;
     };
-    // A read of a buffer that is an operand already may only replace that operand.
+    // A read of a buffer that is an operand already can only replace that operand.
     std::size_t s = operand_elements[0] <= operand_elements[1] ? 0 : 1;
     if (reads_same(1)) s = 1;
     if (reads_same(0)) s = 0;
@@ -91,7 +91,8 @@ KernelView::KernelView(const ir::Analysis& a, const ir::Kernel& k, const Limits&
       operand_elements[s] = elements;
     }
   }
-  // In the order of the buffers' declaration, so that the first operand stays the first in every config.
+  // Operands are in the order in which their buffers are declared, so that the first operand is the same in
+  // every config.
   const auto buffer_at = [&](int slot) {
     const int i = operands[static_cast<std::size_t>(slot)];
     return i < 0 ? static_cast<int>(kernel.buffers.size())

@@ -1,5 +1,5 @@
-// Facts of one kernel that several groups of features need, computed once per row: chains, roles, residency.
-// Internal.
+// Facts about one kernel that several groups of features need, computed once per row: chains of loops, roles
+// of buffers, residency. Internal to costmodel/.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace lehr {
 
 enum class BufferRole { kInput0, kInput1, kOutput, kStaged0, kStaged1, kRegister, kOther };
-inline constexpr int kRoles = 6;  ///< without kOther
+inline constexpr int kRoles = 6;  ///< number of roles, without kOther
 
 inline bool is_concurrent(ir::LoopKind kind) {
   return kind == ir::LoopKind::kParallel || is_block(kind);
@@ -23,10 +23,10 @@ inline bool is_sequential(ir::LoopKind kind) {
   return kind == ir::LoopKind::kSerial || kind == ir::LoopKind::kUnrolled || kind == ir::LoopKind::kRolled;
 }
 
-/// Enclosing loops by their number, from the outermost in.
+/// Numbers of nested loops, outermost first.
 using Chain = ir::PerLoop<int>;
 
-/// Refers to its arguments; they must outlive it. Its vectors lie in `memory`.
+/// Refers to its arguments, which must outlive it. Its vectors are allocated from `memory`.
 struct KernelView {
   KernelView(const ir::Analysis& analysis, const ir::Kernel& kernel, const Limits& limits,
              const TextFacts& text, std::pmr::memory_resource* memory);
@@ -37,31 +37,32 @@ struct KernelView {
   const TextFacts& text;
   const Machine& machine;
   Residency residency;
-  /// Loops, from the outermost in, along which the most flops (then the most iterations) are executed.
+  /// The chain of loops, outermost first, in which the most flops are executed (among equals, the most
+  /// iterations).
   Chain main_chain;
   std::pmr::vector<BufferRole> role_of_buffer;
-  /// Per role, the access that moves the most bytes; -1 if the kernel has no access of the role.
+  /// For each role, the access that moves the most bytes; -1 if the kernel has no access in that role.
   std::array<int, kRoles> hottest;
-  /// The two reads (of different buffers outside registers) that move the most elements; -1 for a missing
+  /// The two reads, of different buffers outside of registers, that move the most elements; -1 for a missing
   /// one.
   std::array<int, 2> operands = {-1, -1};
 
   const ir::Buffer& buffer_of(const ir::Access& access) const { return kernel.buffer(access.buffer); }
   bool is_workspace(ir::BufferId buffer) const;
   double element_bytes(const ir::Access& access) const { return size_of(buffer_of(access).type); }
-  /// Returns the executed flops. Branches count as often as they are taken.
+  /// Returns the number of executed flops. A branch counts as often as it is taken.
   double flops() const { return analysis.flops * text.flops_share; }
   /// Returns the execution counts of one of the analysis's accesses.
   const ExecutedAccess& executed(const ir::Access& access) const {
     return text.accesses[static_cast<std::size_t>(&access - analysis.accesses.data())];
   }
-  /// Returns the executions. Branches count as often as they are taken.
+  /// Returns the number of executions. A branch counts as often as it is taken.
   double executions(const ir::Access& access) const { return access.executions * executed(access).share; }
   /// Returns the bytes moved by all executions.
   double moved_bytes(const ir::Access& access) const {
     return executions(access) * access.lanes * element_bytes(access);
   }
-  /// Returns the loops around a statement in `loop`, itself included; -1 means that no loop is around it.
+  /// Returns the chain of loops down to `loop`, included; empty for -1.
   Chain chain_of(int loop) const;
 };
 

@@ -9,7 +9,7 @@
 namespace lehr {
 namespace {
 
-/// Returns 0: x, 1: y, 2: z, of three kinds that begin at `first`.
+/// Returns the dimension of a loop kind: 0 for x, 1 for y, 2 for z. `first` is the kind for x.
 std::int32_t dimension_of(ir::LoopKind kind, ir::LoopKind first) {
   return static_cast<std::int32_t>(kind) - static_cast<std::int32_t>(first);
 }
@@ -24,9 +24,9 @@ LaneValue multiplied(const LaneValue& value, std::int32_t by) {
   return product.factor == 0 ? LaneValue{product.scalar} : product;
 }
 
-/// Rounds down, so that the result is the same for all warps. Behind a branch of the first threads, the
-/// others subtract the number of these from their own number. The first warp is not among them, and its
-/// numbers are negative.
+/// Rounds down, so that the result is the same for all warps. In a branch that excludes the first threads,
+/// the other threads subtract the number of excluded threads from their own number. For the first warp, which
+/// is not among them, that gives negative numbers.
 std::int32_t floor_of(std::int32_t x, std::int32_t y) {
   return x / y - (x % y < 0 ? 1 : 0);
 }
@@ -122,7 +122,8 @@ LaneValue LaneValues::value_of_loop(const ir::For& loop, std::size_t var) {
   if (points_ == Points::kBlocks)
     return is_block(loop.kind) ? value_of_place(dimension_of(loop.kind, ir::LoopKind::kBlockX), launch_.grid)
                                : LaneValue{};
-  // A different odd multiplier per variable permutes the lanes, so that variables do not move in step.
+  // Each variable has another odd multiplier, which permutes the lanes, so that variables do not change in
+  // step.
   const std::size_t multiplier = (8 * var + 5) % 32;
   Lanes lanes = evaluate(loop.extent).all();
   for (std::size_t t = 0; t < 32; ++t) {
@@ -156,7 +157,7 @@ LaneValue LaneValues::step(ir::BinaryOp op, const LaneValue& a, const LaneValue&
   with_operation(op, [&](auto f) {
     for (std::size_t t = 0; t < 32; ++t) x[t] = f(x[t], y[t]);
   });
-  return kept(x);  // a division by a warp's threads or more leaves one number
+  return kept(x);  // a division by at least the number of a warp's threads leaves one number
 }
 
 LaneValue LaneValues::add(LaneValue a, LaneValue b) {
@@ -194,7 +195,7 @@ LaneValue LaneValues::evaluate(const ir::Expr& expr) {
       [&](const ir::Select& node) {
         const LaneValue condition = evaluate(node.condition);
         if (condition.is_uniform()) return evaluate(condition.scalar != 0 ? node.a : node.b);
-        // b, plus a - b if the condition is not 0
+        // Computes b, plus a - b if the condition is not 0.
         const LaneValue b = evaluate(node.b), is_zero = apply(ir::BinaryOp::kEq, condition, LaneValue{0});
         const LaneValue more = apply(ir::BinaryOp::kSub, evaluate(node.a), b);
         const LaneValue taken = apply(ir::BinaryOp::kSub, LaneValue{1}, is_zero);

@@ -11,13 +11,13 @@ constexpr std::size_t kSlots = 8;
 constexpr std::array<std::string_view, kSlots> kSlotNames = {"serial0", "serial1", "serial2", "serial3",
                                                              "serial4", "serial5", "serial6", "serial7"};
 
-/// Bytes of all threads. Branches count as often as they are taken.
+/// Bytes moved by all threads. A branch counts as often as it is taken.
 struct Moved {
   double all = 0;
   double guarded = 0;
   double global_read = 0;
   double global_written = 0;
-  double workspace = 0;  ///< bytes of global workspaces among these
+  double workspace = 0;  ///< bytes of global workspaces, included in the global bytes
 };
 
 Moved moved_by(const KernelView& view) {

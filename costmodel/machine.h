@@ -12,36 +12,37 @@
 
 namespace lehr {
 
-/// How many blocks a core holds at once, and how much of it stays idle. A CPU's work item counts as a block.
+/// How many blocks a core holds at the same time, and how much of the core stays idle. On a CPU a work item
+/// counts as a block.
 struct Residency {
   /// Per block.
   double threads = 1;
   /// Per block, rounded up.
   double warps = 1;
-  /// Registers wanted, estimated: 32-bit ones per thread; on a CPU, vector registers.
+  /// Estimate of the registers that a kernel needs: 32-bit registers per thread; on a CPU, vector registers.
   double registers = 0;
-  /// Registers that exist.
+  /// Registers that the device has.
   double registers_most = 0;
-  /// A core's registers / the threads that launch bounds promise it; 0: not known.
+  /// Registers of a core per thread that the launch bounds promise to fit on it; 0: not known.
   double core_share = 0;
-  /// Blocks per core that each resource alone would allow.
+  /// Number of blocks per core that each resource alone would allow.
   double by_threads = 1;
   double by_shared = 1;
   double by_registers = 1;
-  /// The least of them, at least 1.
+  /// The minimum of these numbers, at least 1.
   double blocks_per_core = 1;
-  /// Resident warps / the core's maximum, in [0, 1].
+  /// Resident warps / maximum number of warps on a core, in [0, 1].
   double occupancy = 1;
-  /// Blocks of the whole grid, or work items.
+  /// Number of blocks of the whole grid, or of work items.
   double blocks = 1;
   /// Blocks / (usable cores x blocks_per_core).
   double waves = 1;
-  /// Waves / waves rounded up, on the usable cores: 1 means no idle tail. It is lower for a single wave whose
-  /// blocks have unequal loops (TextFacts::balance).
+  /// Waves / waves rounded up, on the usable cores: with 1, no core is idle at the end. It is lower for a
+  /// single wave whose blocks have loops of different lengths (TextFacts::balance).
   double wave_efficiency = 1;
 
-  /// Sets waves and their efficiency from the other members. `usable` is the number of cores that the blocks
-  /// can run on.
+  /// Computes `waves` and `wave_efficiency` from the other members. `usable` is the number of cores on which
+  /// blocks can run.
   void place_on(int cores, double usable);
 };
 
@@ -50,8 +51,8 @@ struct TimeTerm {
   std::string_view name;     ///< "compute", "dram", ...
   std::string_view meaning;  ///< one phrase
   double us = 0;
-  /// Overlapping terms: the longest counts in full, each of the others a tenth. Terms that do not overlap are
-  /// added.
+  /// How the term is combined. Among overlapping terms, the longest counts in full and each of the others a
+  /// tenth. Terms that do not overlap are added.
   bool overlaps = true;
 };
 using TimeTerms = std::array<TimeTerm, 10>;
@@ -70,9 +71,9 @@ struct RooflineColumns {
 struct Roofs {
   double cores = 1;
   double vector_bytes = 16;
-  double f32_lanes = 128;         ///< Limits::f32_lanes; the usual number if that is not known
+  double f32_lanes = 128;         ///< Limits::f32_lanes, or the usual number if the limits do not state it
   double flops = 0;               ///< per second, whole device
-  double dram_bytes = 0;          ///< per second
+  double dram_bytes = 0;          ///< per second, whole device
   bool trusts_registers = false;  ///< RooflineModel::trust_registers()
 };
 
@@ -80,44 +81,44 @@ struct Machine {
   double line_bytes = 0;  ///< bytes of one unit of transfer
   Residency (*residency)(const ir::Analysis&, const ir::Kernel&, const Limits&,
                          double register_bytes) = nullptr;
-  /// Returns the bytes of the first cache, of the second (the first again if a core has no other) and of the
-  /// last. Assumes sizes that limits do not state.
+  /// Returns the sizes in bytes of the first cache, the second cache (the first one again if a core has only
+  /// one) and the last cache. Assumes sizes that the limits do not state.
   std::array<double, 3> (*capacities)(const ir::Analysis&, const Residency&, const Limits&) = nullptr;
-  /// Returns how many products of this operand type one 32-bit lane of a vector adds up in the time of one
-  /// f32 product, with the instructions that kernels use on the device; 0: not known. nullptr: vectors
+  /// Returns the number of products of this operand type that a 32-bit lane of a vector adds up in the time
+  /// of one f32 product, with the instructions that kernels use on the device. 0: not known. nullptr: vectors
   /// multiply only f32.
   double (*products_per_lane)(DType operand, const Limits&) = nullptr;
-  /// Returns the GFLOP/s of such instructions; 0: not known. nullptr: the target has no such instructions.
+  /// Returns the GFLOP/s of instructions that multiply matrices in this unit. 0: not known. nullptr: the
+  /// target has no such instructions.
   double (*matrix_gflops)(const ir::MatrixUnit&, const Limits&) = nullptr;
-  /// Returns the GFLOP/s of a device. With `usual_gbytes` (GB/s of its memory) the default for what limits do
-  /// not state.
+  /// Return the GFLOP/s to assume for a device, and the GB/s of its memory, if the limits do not state them.
   double (*usual_gflops)(const Limits&) = nullptr;
   double usual_gbytes = 0;
-  /// Returns the terms of a feature row's time, in seconds. Terms without a name are unused. On the search's
-  /// hot path: no allocation.
+  /// Returns the terms of the time of a feature row, in seconds. Terms without a name are unused. Called for
+  /// every candidate, so it must not allocate memory.
   TimeTerms (*terms)(std::span<const float> row, const RooflineColumns&, const Roofs&) = nullptr;
-  /// Whether the analytic model ranks the defaults of several families well. If so, the best of them is
-  /// measured first, else the most special family's.
+  /// Whether the analytic model ranks the defaults of several families well. If so, the default that it ranks
+  /// first is measured first; otherwise that of the most special family.
   bool ranks_defaults = false;
-  /// Number of first candidates that the analytic model picks before a learnt one is used, if that is more
-  /// than usual. On a GPU the analytic model covers the bounds of a kernel (tensor cores, L2, HBM, waves),
-  /// and eight timings of a space of millions do not.
+  /// Number of candidates at the beginning that the analytic model picks before a learnt model is used, if
+  /// that is more than usual. On a GPU the analytic model knows the limits of a kernel (tensor cores, L2,
+  /// HBM, waves), while eight measurements tell little about a space of millions of points.
   std::size_t first_picks = 0;
 };
 const Machine& machine_of(Target target);
 
-/// Bytes assumed for a cache whose size limits do not state: small ones of machines in use. Only a rank
-/// between configs depends on them.
+/// Sizes assumed for caches whose size the limits do not state: small caches of current machines. Only the
+/// ranking of configs depends on them.
 inline constexpr double kUnknownL1 = 32 * 1024;
 inline constexpr double kUnknownL2 = 512 * 1024;
-/// Returns `bytes`, or `otherwise` if they are not known.
+/// Returns `bytes`, or `otherwise` if `bytes` is 0 (not known).
 inline double known_or(std::int64_t bytes, double otherwise) {
   return bytes > 0 ? static_cast<double>(bytes) : otherwise;
 }
-/// Inverts log_scale() (columns.h).
+/// Returns x for log_scale(x) (columns.h).
 double unlog(float value);
-/// Returns the factor on work done per second when accumulators spill: each spilled value costs a store and a
-/// load.
+/// Returns the factor by which throughput falls when accumulators spill. Each spilled value costs a store and
+/// a load.
 double spill_factor(double pressure);
 
 /// Rows of the table.

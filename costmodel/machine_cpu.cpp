@@ -1,4 +1,4 @@
-// A CPU: work items on cores with caches of their own, and the time of a kernel.
+// The model of a CPU: work items on cores with private caches, and the time of a kernel.
 #include <algorithm>
 
 #include "costmodel/columns.h"
@@ -12,8 +12,8 @@ namespace {
 // counts as a vector load.
 constexpr double kFmasPerCycle = 2;
 constexpr double kLoadsPerCycle = 2;
-/// FMAs in flight that fill two pipes of four cycles' latency (Fog, instruction tables: 4 cycles on all of
-/// these).
+/// Number of FMAs in flight that keep two pipes with a latency of four cycles busy (Fog, instruction tables:
+/// 4 cycles on all of these).
 constexpr double kFmasInFlight = 8;
 /// Bytes per cycle and core into L1 and into L2. Streams reach 32 and 10 on server cores with private L2 and
 /// a sliced L3 (order of magnitude).
@@ -21,7 +21,7 @@ constexpr double kL2BytesPerCycle = 32;
 constexpr double kL3BytesPerCycle = 10;
 /// A 64-bit division takes about ten cycles of one unit on current cores (Fog, instruction tables: 7 to 18).
 constexpr double kCpuDivisionCycles = 10;
-/// Seconds to start and end a parallel region.
+/// Seconds that starting and ending a parallel region takes.
 constexpr double kCpuPartSeconds = 0.2e-6;
 
 Residency cpu_residency(const ir::Analysis& a, const ir::Kernel&, const Limits& limits,
@@ -40,12 +40,12 @@ std::array<double, 3> cpu_capacities(const ir::Analysis&, const Residency&, cons
           known_or(limits.l3_bytes, l2 * std::max(1, limits.cores))};
 }
 
-// VDPBF16PS adds two products of bf16 to each sum, VPDPBUSD four of bytes; VPMADDWD multiplies 16 bits and
-// adds two products (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2). Cores start at
-// most as many of these as FMAs: the first two were measured at 1.95 and 3.99 times FMA's products on a Zen
-// 4. The figure for VPMADDWD is a bound: the sum is an instruction of its own, which units that do not
-// multiply can do, and widening bytes is another. VPMADDUBSW of s7, with a VPMADDWD behind it, is bound
-// likewise. Without VDPBF16PS products of bf16 are f32's.
+// VDPBF16PS adds two products of bf16 to each sum, and VPDPBUSD four products of bytes. VPMADDWD multiplies
+// words of 16 bits and adds two products (Intel 64 and IA-32 Architectures Software Developer's Manual,
+// volume 2). Cores start at most as many of these as FMAs: on a Zen 4, the first two were measured at 1.95
+// and 3.99 times the products of FMA. The figure for VPMADDWD is an upper bound: the sum needs another
+// instruction (which units without a multiplier can execute), and so does widening the bytes. The same holds
+// for VPMADDUBSW with s7, which a VPMADDWD follows. Without VDPBF16PS, products of bf16 are f32 products.
 double cpu_products_per_lane(DType operand, const Limits& limits) {
   switch (operand) {
     case DType::kF32:
@@ -72,11 +72,11 @@ TimeTerms cpu_terms(std::span<const float> row, const RooflineColumns& column, c
   const double core_cycles = roofs.cores * clock;
   const double tail = std::clamp<double>(row[column.wave_efficiency], 1e-3, 1);
 
-  // Independent sums: one per vector register that the register arrays fill.
+  // Number of independent sums: one per vector register that the register arrays fill.
   const double sums = std::max(1.0, unlog(row[column.register_bytes]) / roofs.vector_bytes);
   const double in_flight = std::min(1.0, sums / kFmasInFlight);
   const double spill = roofs.trusts_registers ? 1 : spill_factor(row[column.register_pressure]);
-  // Vectors wider than a register take several instructions.
+  // A vector wider than a register takes several instructions.
   const double lane_bytes = 4.0 * row[column.arithmetic_lanes];
   const double per_node = std::max(1.0, lane_bytes / roofs.vector_bytes);
   const double fmas = unlog(row[column.arithmetic_instructions]) * per_node;

@@ -1,4 +1,4 @@
-// NVIDIA's GPUs: residency of blocks, caches, and the time of a kernel.
+// The model of NVIDIA's GPUs: residency of blocks, caches, and the time of a kernel.
 #include <algorithm>
 #include <cmath>
 
@@ -8,9 +8,9 @@
 namespace lehr {
 namespace {
 
-/// Registers that a CUDA thread needs besides its kRegister buffers (addresses, loop counters, values in
-/// flight). An allowance, not a measurement: generated SIMT GEMMs need 25-40 besides their accumulators and
-/// fragments.
+/// Registers that a CUDA thread needs in addition to its kRegister buffers (for addresses, loop counters,
+/// values in flight). It is an allowance, not a measurement: generated SIMT GEMMs need 25 to 40 in addition
+/// to their accumulators and fragments.
 constexpr double kRegisterOverhead = 32;
 /// A warp gets registers in units of 256 (CUDA occupancy calculator, compute capability 8.x and 9.0).
 constexpr double kRegisterUnit = 256;
@@ -19,13 +19,14 @@ constexpr double kRegisterUnit = 256;
 /// compute capability 8.x and 9.0: 256 KB with at most 228 KB of shared memory on 9.0, 192 with 164 on 8.0).
 constexpr double kSmallestCudaL1 = 28 * 1024;
 
-/// Share of the rate of f16 that is left if ptxas emulates an mma.sync of 8-bit floats by conversions and two
-/// products of f16. In the SASS (NVRTC 13.0) a fragment of four registers takes eight conversions, and a warp
-/// tile of 64 x 64 two of them per mma. All 32 lanes start these every other cycle (CUDA C++ Programming
-/// Guide 13.0, "Arithmetic Instructions": 64 conversions a cycle), against three cycles of the products.
+/// Fraction of the rate of f16 that remains if ptxas emulates an mma.sync of 8-bit floats by conversions and
+/// two products of f16. In the SASS (NVRTC 13.0), a fragment of four registers takes eight conversions, and a
+/// warp tile of 64 x 64 needs two such fragments per mma. All 32 lanes start these conversions every other
+/// cycle (CUDA C++ Programming Guide 13.0, "Arithmetic Instructions": 64 conversions a cycle), compared with
+/// three cycles for the products.
 constexpr double kConvertedShare = 0.75;
-/// Warp instructions in flight that fill four schedulers of four cycles' dependent-issue latency (Jia et al.,
-/// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018: 4 cycles).
+/// Number of warp instructions in flight that keep four schedulers busy whose dependent-issue latency is four
+/// cycles (Jia et al., "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018: 4 cycles).
 constexpr double kWarpsInFlight = 16;
 /// Bytes per cycle that the L2's slices deliver together (NVIDIA A100 Tensor Core GPU Architecture white
 /// paper, 2020: two partitions of 40 slices of 64 bytes; H100's has as many), and that one multiprocessor
@@ -39,17 +40,17 @@ constexpr double kLoadLatencySeconds = 0.6e-6;
 /// A 32-bit integer division is about twenty instructions of a warp.
 constexpr double kCudaDivisionInstructions = 20;
 constexpr double kLaunchSeconds = 2e-6;
-/// Time from the start of an asynchronous copy to its data in shared memory. A load that misses the L2 takes
-/// some 570 cycles on an H100 by microbenchmarks, a third of a microsecond; the barrier behind it comes on
-/// top.
+/// Time from the start of an asynchronous copy until its data are in shared memory. In microbenchmarks, a
+/// load that misses the L2 takes some 570 cycles on an H100, a third of a microsecond; the barrier after it
+/// takes additional time.
 constexpr double kCopyLatencySeconds = 0.5e-6;
-/// Latency of a message between the multiprocessors of a cluster, by which a stage's readers report that it
-/// is free: 180 cycles (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", 2024,
-/// arXiv 2402.13499).
+/// Latency of a message between the multiprocessors of a cluster, by which the readers of a stage report that
+/// it is free: 180 cycles (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture",
+/// 2024, arXiv 2402.13499).
 constexpr double kClusterLatencyCycles = 180;
-/// Cycles from the last product of a group to the first of the next, if no product is left running. The last
-/// one drains, and the barrier of the next stage and its first rows are read, each at a latency of shared
-/// memory of about 30 cycles (Luo et al. 2024: 29). An order of magnitude.
+/// Cycles from the last product of one group to the first product of the next, if no product is left running.
+/// In that time the last product drains, and the barrier of the next stage and its first rows are read, each
+/// with the latency of shared memory, about 30 cycles (Luo et al. 2024: 29). An order of magnitude.
 constexpr double kProductGapCycles = 100;
 
 double product(const std::array<std::int64_t, 3>& extents) {
@@ -116,7 +117,7 @@ double cuda_usual_gflops(const Limits& limits) {
   return std::max(1, limits.cores) * (limits.f32_lanes > 0 ? limits.f32_lanes : kMostHave) * 2 * 1.5;
 }
 
-/// A kernel on the device.
+/// A kernel on a device: the rates that it can use.
 struct Placed {
   Placed(std::span<const float> row, const RooflineColumns& column, const Roofs& roofs)
       : clock(roofs.flops / (roofs.cores * roofs.f32_lanes * 2)),
@@ -127,10 +128,10 @@ struct Placed {
   double clock;  ///< per second
   double cores;
   double tail;
-  double resident;  ///< blocks of a core
+  double resident;  ///< number of blocks on a core at the same time
   double core_cycles() const { return cores * clock; }
-  /// Returns how many of `times` events of all blocks happen one after the other: a core's blocks run side by
-  /// side.
+  /// Returns the number of events that happen one after the other, if all blocks together have `times`
+  /// events: the blocks of a core run side by side.
   double in_a_row(double times) const { return times / (cores * resident) / tail; }
 };
 
@@ -148,29 +149,31 @@ double l2_s(std::span<const float> row, const RooflineColumns& column, const Pla
   return asked / (std::min(kL2BytesPerCycle, of_all) * at.clock);
 }
 
-/// Returns the seconds of copies, if the bytes in flight bound them; 0: they do not.
+/// Returns the seconds that copies take if the bytes in flight limit them; 0 if they do not.
 double copies_s(std::span<const float> row, const RooflineColumns& column, const Placed& at, double l2,
                 double compute) {
   const double depth = row[column.pipeline_depth];
   if (depth <= 1) return 0;
-  // A stage of a ring is filled, multiplied, and free again. That takes a copy's latency, and its share of
-  // the time of the L2 and of the products. As many stages as the ring has are in this cycle at one time.
+  // A stage of a ring is filled, multiplied, and then free again. That takes the latency of a copy, and the
+  // stage's fraction of the time of the L2 and of the products. All stages of the ring are in this cycle at
+  // the same time.
   if (const double turns = unlog(row[column.stage_turns]); turns > 0) {
     const double told = row[column.cluster_blocks] > 1 ? kClusterLatencyCycles / at.clock : 0;
     return (at.in_a_row(turns) * (kCopyLatencySeconds + told) + l2 + compute) / depth;
   }
-  // Little's law: a copy takes its latency, and the bytes in flight are at most those that shared memory has
-  // room for besides the stage that is being used.
+  // Little's law: a copy takes its latency, and the bytes in flight are limited by the shared memory besides
+  // the stage that is being used.
   const double in_flight = unlog(row[column.shared_bytes]) * (depth - 1) / depth * at.resident * at.cores;
   const double async = std::clamp<double>(row[column.async_share], 0, 1);
   return in_flight > 0 ? async * unlog(row[column.l1_traffic]) * kCopyLatencySeconds / in_flight / at.tail
                        : 0;
 }
 
-/// Returns the seconds of the beginning and end of a block, in which it multiplies nothing. Its first stage
-/// is loaded, in a ring behind the tensor map with its address. Its threads write C, except for what the
-/// accelerator writes behind them. Other blocks of the core go on meanwhile. A block with several tiles
-/// begins once, and fetches stages of the next tile while it writes.
+/// Returns the seconds at the beginning and end of a block in which it multiplies nothing. At the beginning
+/// its first stage is loaded; with a ring, that comes after the tensor map, which holds the address. At the
+/// end its threads write C, except for what the accelerator writes after them. Other blocks of the core
+/// continue meanwhile. A block with several tiles begins only once, and fetches stages of the next tile while
+/// it writes.
 double ends_s(std::span<const float> row, const RooflineColumns& column, const Placed& at) {
   const double fetches = row[column.stage_turns] > 0 ? 2 : row[column.pipeline_depth] > 1 ? 1 : 0;
   const double first = at.in_a_row(unlog(row[column.blocks])) * fetches * kCopyLatencySeconds;
@@ -185,13 +188,13 @@ TimeTerms cuda_terms(std::span<const float> row, const RooflineColumns& column, 
   const double flops = unlog(row[column.flops]);
   const double warps = std::max(1.0, unlog(row[column.threads_per_block]) / 32) * at.resident;
 
-  // Independent work of a thread: its register arrays' elements; more than eight add nothing.
+  // Independent work of a thread: the number of elements of its register arrays. More than eight do not help.
   const double independent = std::clamp(unlog(row[column.register_bytes]) / 4, 1.0, 8.0);
   const double hidden = std::min(1.0, warps * independent / kWarpsInFlight);
   const double tensor = std::clamp<double>(row[column.intrinsic_flops_share], 0, 1);
   const double divisions = unlog(row[column.divisions_per_flop]) / 1024 * std::max(1.0, flops) *
                            kCudaDivisionInstructions * 2 / roofs.flops;
-  // Tensor cores work beside the lanes, which count stages and compute addresses meanwhile.
+  // Tensor cores work in parallel with the lanes, which meanwhile count stages and compute addresses.
   const double lanes = flops * (1 - tensor) / roofs.flops / hidden + divisions;
   const double gain = std::exp2(static_cast<double>(row[column.tensor_gain]));
   const double products = flops * tensor / gain / roofs.flops / hidden;
@@ -203,8 +206,8 @@ TimeTerms cuda_terms(std::span<const float> row, const RooflineColumns& column, 
   const double l2 = l2_s(row, column, at);
   const double dram = unlog(row[column.llc_traffic]) / roofs.dram_bytes;
 
-  // Each pair of barriers brackets one staged load. Copies in flight and other blocks of the SM cover its
-  // latency.
+  // Each pair of barriers encloses one staged load, whose latency is hidden by copies in flight and by other
+  // blocks of the multiprocessor.
   const double async = std::clamp<double>(row[column.async_share], 0, 1);
   const double covered = 1 + async * std::max<double>(1, row[column.pipeline_depth]);
   const double exposed = at.in_a_row(unlog(row[column.blocks])) * unlog(row[column.barriers]) / 2 *

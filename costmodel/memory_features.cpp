@@ -1,5 +1,5 @@
-// Columns about the memory hierarchy: bytes from beyond each cache level, and the piece of the nest that
-// fits.
+// Columns about the memory hierarchy: bytes that come from beyond each cache level, and the piece of the loop
+// nest that fits into the cache.
 #include <algorithm>
 
 #include "costmodel/feature_sections.h"

@@ -18,10 +18,11 @@ double growth_at(const ir::Access& access, std::size_t i, double extent) {
   return std::clamp(share_of(access.footprint[i], inner), 1.0, std::max(1.0, extent));
 }
 
-/// Distinct bytes of a growing set of loops. Where there are gaps between the elements, whole lines count.
+/// Counts the distinct bytes that a growing set of loops touches. If there are gaps between the elements,
+/// whole lines count.
 class TouchedBytes {
  public:
-  /// Begins with one execution: `lanes` elements of `element` bytes; never more than `most` bytes.
+  /// Begins with one execution: `lanes` elements of `element` bytes. The count never exceeds `most` bytes.
   TouchedBytes(double lanes, double element, double line, double most)
       : lanes_(lanes),
         element_(element),
@@ -44,7 +45,7 @@ class TouchedBytes {
  private:
   double lanes_, element_, line_, most_;
   double bytes_;
-  double gap_ = 0;  // smallest step beyond one execution's elements; 0: the elements follow each other
+  double gap_ = 0;  // smallest step beyond the elements of one execution; 0: the elements are contiguous
   double waste_ = 1;
 };
 
@@ -94,7 +95,7 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
   levels_.reserve(cached.levels.size());
   sizes_.reserve(cached.levels.size() + cached.entries.size());
   if (sharing == Sharing::kShared) {
-    // Blocks start in the order x, y, z. A wave is the first of them that there is room for.
+    // Blocks start in the order x, y, z. A wave consists of as many of the first blocks as there is room for.
     double room = std::max(1, view.limits.cores) * view.residency.blocks_per_core;
     for (std::size_t i = 0; i < 3; ++i) {
       const double extent = std::max(1.0, static_cast<double>(a.launch.grid[i]));
@@ -106,7 +107,7 @@ MemoryModel::MemoryModel(const KernelView& view, const CachedAccesses& cached, S
   for (const CachedAccesses::Entry& entry : cached.entries) add_access(cached, entry);
   for (const Footprints& f : accesses_) {
     // Accesses to one buffer in one loop usually touch the same elements (a sum's load and store, main loop
-    // and tail): the largest counts.
+    // and tail), so only the largest counts.
     for (std::size_t i = 0; i < f.levels; ++i) {
       const std::size_t cell =
           static_cast<std::size_t>(levels_[f.first_level + i]) * columns + column_of[f.buffer];
@@ -149,7 +150,8 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
   f.first_level = levels_.size();
   f.first_size = sizes_.size();
 
-  // First the iterations that run together: threads, and the concurrent loops' share of one wave.
+  // First come the iterations that run at the same time: threads, and as much of the concurrent loops as one
+  // wave covers.
   TouchedBytes touched = one;
   for (auto level = around.rbegin(); level != around.rend(); ++level) {
     if (is_thread(level->kind)) touched.add(level->growth, level->step);
@@ -165,7 +167,7 @@ void MemoryModel::add_access(const CachedAccesses& cached, const CachedAccesses:
       everything.add(level->growth, level->step);
     f.everything = everything.bytes();
   }
-  // Then the sequential loops around it, from the inside out.
+  // Then come the sequential loops around the access, innermost first.
   for (const CachedAccesses::Level& level : around)
     if (is_sequential(level.kind)) levels_.push_back(level.loop);
   f.levels = levels_.size() - f.first_level;
@@ -227,8 +229,8 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
   moved.reserve(accesses_.size());
   for (const Footprints& f : accesses_) {
     const double bytes = bytes_of(f, capacity);
-    // Accesses of one buffer in one branch usually touch the same elements: the largest counts. Those of
-    // different branches (main loop and tail, prologue and loop) touch different ones.
+    // Accesses to one buffer in one branch usually touch the same elements, so only the largest counts.
+    // Accesses in different branches (main loop and tail, prologue and loop) touch different elements.
     const auto same = std::ranges::find_if(moved, [&](const Moved& m) {
       return m.buffer == f.buffer && m.writes == f.writes && m.branch == f.branch;
     });
@@ -248,7 +250,7 @@ MemoryModel::Traffic MemoryModel::traffic(double capacity) const {
     result.bytes += m.bytes;
   }
   result.of_buffer = of_buffer;
-  result.bytes = std::max(result.bytes, view_.analysis.unique_global_bytes);  // each comes at least once
+  result.bytes = std::max(result.bytes, view_.analysis.unique_global_bytes);  // each byte comes at least once
   fit_main_chain(capacity, result);
   return result;
 }

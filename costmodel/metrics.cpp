@@ -19,8 +19,8 @@ std::vector<std::size_t> best_first(std::span<const double> scores) {
   return order;
 }
 
-/// The model's first k: rows that are certainly among them, and tied rows from which the last `open` are
-/// drawn.
+/// The first k rows of the model's ranking: rows that are certainly among them, and tied rows from which the
+/// last `open` ones are drawn.
 struct FirstK {
   std::span<const std::size_t> certain;
   std::span<const std::size_t> tied;
@@ -121,7 +121,7 @@ double average_recall(std::span<const double> predicted, std::span<const double>
   k = std::min(k, truth.size());
   if (k == 0) return 0;
   const std::vector<std::size_t> by_truth = best_first(truth), by_model = best_first(predicted);
-  // A row is among the first i of both sides from the later of its two ranks on.
+  // A row is among the first i of both rankings if i is beyond the later one of its two ranks.
   std::vector<std::size_t> place(truth.size());
   for (std::size_t i = 0; i < truth.size(); ++i) place[by_truth[i]] = i;
   std::vector<std::size_t> entering(k, 0);

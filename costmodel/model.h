@@ -1,4 +1,4 @@
-// The interface of a cost model, by which the search is ranked.
+// The interface of cost models. The search ranks candidates by them.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@ namespace lehr {
 class CostModel {
  public:
   virtual ~CostModel() = default;
-  /// Replaces what was learnt before.
+  /// Forgets what was learnt before, and learns `data`.
   virtual void fit(const Dataset& data) = 0;
-  /// Returns one score per row. Higher is predicted faster. Comparable only within one group (task).
+  /// Returns one score per row; higher means faster. Scores can be compared only within one group (task).
   virtual std::vector<double> predict(const FeatureMatrix& rows) const = 0;
 };
 

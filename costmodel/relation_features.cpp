@@ -2,11 +2,12 @@
 // A.2.2): over the loops around an access, the relation of touch count, reuse and position. It is sampled at
 // fixed points, so that loop nests of different depth and operator have the same columns.
 //
-// For loop k, from the inside out, count_k is the product of the extents from the innermost loop to k that
-// move the address, reuse_k that of the extents that do not, topdown_k that of the extents from the root to
-// k. R(count -> reuse) at t is the largest reuse_k over the loops with count_k < t, as in the paper; likewise
-// the others. Thresholds are powers of two. Unlike AutoTVM's code, nothing is sorted independently, so pairs
-// stay pairs.
+// Loops are numbered from the inside out. For loop k, count_k is the product of those extents, from the
+// innermost loop to k, that move the address; reuse_k is the product of the extents that do not move it;
+// topdown_k is the product of the extents from the root to k. R(count -> reuse) at t is the largest reuse_k
+// over the loops with count_k < t, as in the paper. The other relations are defined in the same way.
+// Thresholds are powers of two. Unlike in AutoTVM's code, nothing is sorted independently, so that pairs stay
+// pairs.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -33,7 +34,7 @@ struct Point {
   double topdown;
 };
 
-/// Points of one access: its own, then one per loop around it from the inside out.
+/// Points of one access: the access itself, and then one point per loop around it, innermost first.
 struct Points {
   std::array<Point, ir::kMaxLoopDepth + 1> values;
   std::size_t count = 0;
@@ -65,7 +66,8 @@ void add_relation_columns(const FeatureContext& context, Columns& columns) {
   for (std::size_t o = 0; o < kOperands.size(); ++o) {
     const Points of_operand = points_of(view, view.operands[o]);
     const std::span<const Point> points = of_operand.all();
-    // Outwards counts and reuses grow and topdown shrinks, so each maximum is at one end of its range.
+    // From the inside out, counts and reuses grow and topdown shrinks, so each maximum is at one end of its
+    // range.
     std::array<std::array<double, 4>, 3> most{};
     for (std::size_t t = 0; t < kThresholds.size(); ++t) {
       if (!points.empty() && points[0].count < kThresholds[t]) most[2][t] = points[0].topdown;

@@ -34,8 +34,8 @@ std::vector<TimeTerm> RooflineModel::terms(std::span<const float> row) const {
 }
 
 double RooflineModel::time_us(std::span<const float> row) const {
-  // Overlap is never perfect. Without a share of the shorter activities all candidates limited by one roof
-  // would tie.
+  // Overlap is never perfect. Unless the shorter activities count a little, all candidates that one roof
+  // limits would tie.
   double longest = 0, overlapping = 0, added = 0;
   for (const TimeTerm& term : machine_.terms(row, column_, roofs_)) {
     (term.overlaps ? overlapping : added) += term.us;

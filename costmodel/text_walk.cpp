@@ -17,7 +17,7 @@ namespace {
 
 using ir::LoopKind;
 
-/// Least share of executions that a branch gets: the sample may miss a branch that is seldom taken.
+/// Minimum fraction of executions that a branch is given: the sample may miss a branch that is rarely taken.
 constexpr double kLeastShare = 1.0 / 64;
 /// Bytes per cycle of one SM, without conflicts: 32 banks of 4 bytes (CUDA C++ Programming Guide, compute
 /// capability 5.x and newer).
@@ -27,7 +27,8 @@ constexpr double kSharedBytesPerCycle = 128;
 struct ExprFacts {
   int lanes = 1;
   bool is_float = false;
-  /// The enclosing loops it depends on, one bit per depth; loops deeper than 63 share the last bit.
+  /// The enclosing loops on which the expression depends, one bit per depth; loops deeper than 63 share the
+  /// last bit.
   std::uint64_t depends = 0;
   int bytes = 4;  ///< bytes of a lane, as it was loaded or cast
 };
@@ -118,9 +119,9 @@ class Walker {
     if (store.active) count(*store.active);
     count(store.value);
   }
-  /// Returns the share of the sample that takes the branch. Values in memory are not known: one that is
-  /// compared with a constant c is taken to be any of 0 to c with equal probability (true of the ticket of
-  /// blocks that split k).
+  /// Returns the fraction of the sample for which the condition holds. Values in memory are not known: a
+  /// value that is compared with a constant c is assumed to be any of 0 to c with equal probability, which
+  /// holds for the ticket of blocks that split k.
   double share_taken(const ir::Expr& condition) {
     if (const auto compared = condition.as_binary(); compared && compared->op == ir::BinaryOp::kEq) {
       const auto constant = ir::as_constant(compared->b);
@@ -146,8 +147,8 @@ class Walker {
     share_ = share;
     branch_ = outer;
   }
-  /// Walks a branch that states its threads. The analysis counts such branches exactly, so the share stays:
-  /// fewer threads come here.
+  /// Walks a branch that states its threads. The analysis counts such branches exactly, so only the number of
+  /// threads changes, not the fraction of executions.
   void by_threads(const ir::If& branch) {
     const double threads = threads_, executions = executions_;
     const int outer = branch_;
@@ -225,7 +226,7 @@ class Walker {
       facts_.product_waits += executed() / threads_;
   }
 
-  /// Counts an expression for the features. Plain indices count nothing.
+  /// Counts the operations of an expression for the features. Plain indices are not counted.
   void count(const ir::Expr& expr) {
     if (!expr.is_plain_index()) expression(expr);
   }
@@ -266,14 +267,14 @@ class Walker {
     const ExprFacts x = expression(fma.a), y = expression(fma.b), z = expression(fma.c);
     if (x.lanes <= z.lanes) {
       arithmetic(std::max(y.lanes, z.lanes), 2);
-    } else {  // several neighbours: as many instructions as vectors of the multiplied values
+    } else {  // several neighbours: one instruction per vector of the multiplied values
       arithmetic(x.lanes * x.bytes / 4, 2.0 * 4 / x.bytes);
       facts_.products_per_lane = std::max(facts_.products_per_lane, 4.0 / x.bytes);
     }
     return {z.lanes, true, x.depends | y.depends | z.depends};
   }
   ExprFacts facts_of(const ir::Reduce& reduce) {
-    // A tree: each step works on half of the lanes of the one before.
+    // A reduction is a tree: each step has half as many lanes as the step before.
     const ExprFacts x = expression(reduce.value);
     for (int step = x.lanes; step > 1; step /= 2) arithmetic(step / 2, 1);
     return {1, true, x.depends};
@@ -298,7 +299,8 @@ class Walker {
     all_flops_ += executions_ * flops;
   }
 
-  /// Returns the elements from the last read of its buffer in the text to the address of access `at`.
+  /// Returns the number of elements between the last read of the accessed buffer in the text and the address
+  /// of access `at`.
   double distance_to_read(std::size_t at) const {
     const ir::Access& fetched = analysis_.accesses[at];
     while (at-- > 0) {
@@ -309,8 +311,8 @@ class Walker {
     return 0;
   }
 
-  // Returns what an index depends on, as in ExprFacts. The analysis has read all indices already, in this
-  // order.
+  // Returns the loops on which an index depends, as ExprFacts::depends. The analysis has already read all
+  // indices, in the same order.
   std::uint64_t index_of_access(const ir::Expr& index) {
     CHECK(next_access_ < analysis_.accesses.size(), "the analysis is of another kernel");
     const ir::Access& access = analysis_.accesses[next_access_++];
@@ -325,7 +327,8 @@ class Walker {
     const std::uint64_t depends = index_of_access(index);
     const ir::Buffer& buffer = kernel_.buffer(id);
     if (buffer.scope == ir::Scope::kRegister) return;  // its index is a constant once unrolled
-    // After unrolling, an access that does not move over the innermost unrolled loops happens once.
+    // After unrolling, an access whose address does not depend on the innermost unrolled loops is executed
+    // once.
     double issued = executed();
     for (std::size_t i = open_.size(); i-- > 0 && open_[i].kind == LoopKind::kUnrolled;) {
       if ((depends & bit_of(i)) == 0) issued /= std::max(1.0, open_[i].bound);
@@ -342,7 +345,8 @@ class Walker {
       starts = distinct_values(values_.evaluate(index, LaneValues::Points::kBlocks));
   }
 
-  /// Counts a box: one thread moves it, in whole lines and without bank conflicts (the box is swizzled).
+  /// Counts the access of a TMA box. One thread moves it, in whole lines and without bank conflicts (the box
+  /// is swizzled).
   void box(const ir::Touch& touch) {
     const ir::Buffer& buffer = kernel_.buffer(touch.buffer);
     const double bytes =
@@ -389,12 +393,12 @@ class Walker {
   TextFacts facts_;
   std::pmr::vector<std::uint64_t> depends_;  // per variable, as ExprFacts::depends
   std::pmr::vector<OpenLoop> open_;          // enclosing loops
-  std::uint64_t unrolled_ = 0;               // which of them are unrolled
-  std::uint64_t blocks_ = 0;                 // which of them are the grid's
+  std::uint64_t unrolled_ = 0;               // which of open_ are unrolled
+  std::uint64_t blocks_ = 0;                 // which of open_ are loops of the grid
   double executions_ = 1;                    // product of the enclosing bounds
-  double share_ = 1;                         // share of these that is executed
-  double copies_ = 1;                        // in the unrolled text
-  double threads_ = 1;                       // threads of a block that come here
+  double share_ = 1;                         // fraction of executions_ that takes place
+  double copies_ = 1;                        // number of copies of the statement in the unrolled text
+  double threads_ = 1;                       // number of threads of a block that execute the statement
   int branch_ = 0, branches_ = 0;            // innermost side of an If, and number of sides so far
   double alive_ = 0;                         // bytes of register buffers that are alive
   double flops_ = 0, all_flops_ = 0;

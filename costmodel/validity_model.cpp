@@ -18,7 +18,7 @@ struct Part {
   std::vector<float> labels;
 };
 
-/// Splits rows so that both classes are in both parts. A part of one class alone could not decide when to
+/// Splits the rows so that both parts have both classes. A part with only one class could not decide when to
 /// stop.
 void split_by_class(const FeatureMatrix& rows, const std::vector<bool>& valid, std::uint64_t seed,
                     Part& train, Part& held_out) {

@@ -8,8 +8,8 @@
 namespace lehr {
 namespace {
 
-/// Returns whether the threads' words, `wide` consecutive ones from each first one on, lie in different banks
-/// or are all the same.
+/// Returns whether the words of the threads lie in different banks or are all the same. Each thread accesses
+/// `wide` consecutive words from its first one on.
 bool without_conflict(std::span<const std::int32_t> firsts, std::uint32_t wide) {
   std::uint32_t differ = 0, banks = 0, doubtful = 0;
   for (const std::int32_t first : firsts) {
@@ -20,11 +20,11 @@ bool without_conflict(std::span<const std::int32_t> firsts, std::uint32_t wide) 
   return differ == 0 || doubtful == 0;
 }
 
-/// Returns the most distinct words in one bank, for threads that are served together.
+/// Returns the maximum number of distinct words in one bank, for threads that are served together.
 int cycles_of_phase(std::span<const std::int32_t> firsts, std::uint32_t wide) {
   struct Word {
     std::uint32_t word;
-    // The word before it in its bank: 1 + its position in `words`; 0: it is the first.
+    // The previous word in the same bank: 1 + its position in `words`; 0: this word is the first.
     std::uint32_t before;
   };
   std::array<Word, 32> words;
@@ -44,7 +44,7 @@ int cycles_of_phase(std::span<const std::int32_t> firsts, std::uint32_t wide) {
   return most;
 }
 
-/// Returns how many words of a thread one phase serves, if it accesses `words`.
+/// Returns how many words of a thread are served at a time if the thread accesses `words` words.
 int words_of_phase(int words) {
   return words <= 1 ? 1 : words == 2 ? 2 : 4;
 }

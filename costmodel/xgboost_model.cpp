@@ -10,17 +10,17 @@
 namespace lehr {
 namespace {
 
-/// Fewest rows of which some are held out.
+/// Minimum number of rows of which some are held out.
 constexpr std::size_t kFewestRowsToHoldOut = 20;
 /// Rounds of boosting if there are no held-out rows to decide when to stop.
 constexpr int kUncheckedRounds = 30;
-/// Most rows with exact splits. Up to here they are as fast as histograms, above they are not (measured with
-/// XGBoost 1.7.4 on two Zen 5 cores, 64 to 4096 rows of 128 to 512 columns).
+/// Maximum number of rows with exact splits. Up to this number they are as fast as histograms; beyond it they
+/// are slower (measured with XGBoost 1.7.4 on two Zen 5 cores, 64 to 4096 rows of 128 to 512 columns).
 constexpr std::size_t kMostRowsForExact = 512;
 constexpr double kHeldOutShare = 0.2;
 constexpr int kMostRounds = 300;
-/// Pairs that each row is drawn into per round. XGBoost's default of 1 learns much less from few rows
-/// (planted ranking, 300 rows: Spearman 0.66 with 1, 0.85 with 4).
+/// Number of pairs per round for which each row is drawn. XGBoost's default of 1 learns much less from few
+/// rows (planted ranking, 300 rows: Spearman 0.66 with 1, 0.85 with 4).
 constexpr int kPairsPerRow = 4;
 
 std::vector<std::uint32_t> group_sizes(const std::vector<int>& groups) {
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> group_sizes(const std::vector<int>& groups) {
   return sizes;
 }
 
-/// Returns the share of the pairs within groups that the predictions order right.
+/// Returns the fraction of pairs within groups that the predictions put in the right order.
 double pair_score(const std::vector<double>& predicted, const std::vector<double>& targets,
                   const std::vector<std::uint32_t>& sizes) {
   PairCount total;

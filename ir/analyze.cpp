@@ -13,8 +13,8 @@
 namespace lehr::ir {
 namespace {
 
-// Returns whether a loop repeats work within one block. Block and thread loops multiply the whole kernel's
-// work instead.
+// Returns whether a loop repeats its body within one block. Loops over blocks and threads distribute the work
+// instead.
 bool repeats_in_block(LoopKind kind) {
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kRolled;
 }
@@ -46,7 +46,8 @@ class Walker {
         nest_{0, {}, std::pmr::vector<VarBinding>(kernel.vars.size(), arena_.memory())},
         form_(arena_.memory()),
         global_(arena_.memory()) {
-    // Reserved: a GEMM with its tail copies has some 50 of each, and growing would copy them all.
+    // Reserves memory: a GEMM with its tail copies has some 50 loops and accesses, and growing the vectors
+    // would copy them all.
     out_.loops.reserve(64);
     out_.accesses.reserve(64);
     out_.let_moves_with.resize(kernel.vars.size());
@@ -56,7 +57,7 @@ class Walker {
     const Let rows = kernel_.rows ? Let{kernel_.rows->var, ir::integer(kernel_.rows->usual)} : Let{};
     if (kernel_.rows) visit(rows);
     block(kernel_.body);
-    // Children follow their parents, so one backward pass sums up the nest.
+    // Children come after their parents, so one backward pass sums up the nest.
     for (std::size_t i = out_.loops.size(); i-- > 0;) {
       const LoopInfo& loop = out_.loops[i];
       (loop.parent >= 0 ? out_.loops[static_cast<std::size_t>(loop.parent)].flops : out_.flops) += loop.flops;
@@ -128,7 +129,7 @@ class Walker {
     --guards_;
   }
 
-  /// Walks the statements of `threads` of the current threads.
+  /// Walks `statements`, which `threads` of the current threads execute.
   void by_threads(const Block& statements, double threads) {
     const double executions = executions_, before = threads_;
     executions_ *= threads / before;
@@ -139,7 +140,7 @@ class Walker {
   }
 
   void visit(const Let& let) {
-    // Never destroyed: all of it lies in the arena.
+    // Never destroyed, because all its memory lies in the arena.
     std::pmr::polymorphic_allocator<> arena(arena_.memory());
     IndexForm& form = *arena.new_object<IndexForm>(arena_.memory());
     read_index(let.value, nest_, form);
@@ -158,7 +159,7 @@ class Walker {
     const IntrinsicKind kind = kind_of(intrinsic.name);
     const bool copies = is_cp_async(kind);
     const bool asynchronous = copies || is_tma(kind);
-    // The argument of an asynchronous copy is the number of bytes that it reads; the rest is written as
+    // The argument of an asynchronous copy is the number of bytes that it reads; it fills the rest with
     // zeros.
     const bool partial = copies && !intrinsic.args.empty() && !as_constant(intrinsic.args[0]);
     for (const Touch& touch : intrinsic.touches) {
@@ -249,7 +250,8 @@ class Walker {
     out_.integer_operations += executions_ * form.operations;
     out_.integer_divisions += executions_ * form.divisions;
     if (form.loads.empty()) return;
-    const std::pmr::vector<const Load*> inner = std::move(form.loads);  // form_ is reused by them
+    // Moved out, because what follows reuses form_.
+    const std::pmr::vector<const Load*> inner = std::move(form.loads);
     form.loads.clear();
     for (const Load* each : inner) load(*each);
   }
@@ -315,9 +317,9 @@ class Walker {
   LaunchLoops launch_loops_;
   int loop_ = -1;          // innermost enclosing loop
   double executions_ = 1;  // product of the bounds of the enclosing loops
-  double in_block_ = 1;    // those of the loops that repeat within one block
-  double threads_ = 1;     // threads of a block that come here
-  int guards_ = 0;         // enclosing Ifs and Selects
+  double in_block_ = 1;    // product of the bounds of the enclosing loops that repeat within one block
+  double threads_ = 1;     // number of threads of a block that execute the current statement
+  int guards_ = 0;         // number of enclosing Ifs and Selects
 };
 
 }  // namespace

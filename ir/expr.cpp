@@ -1,5 +1,5 @@
-// Expression builders, with which templates write index arithmetic. Folds integers so that no dead term
-// reaches the printer, the emitter or the analysis.
+// Builders of expressions, with which templates write index arithmetic. They fold integers so that no dead
+// term reaches the printer, the emitter or the analysis.
 #include "ir/expr.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace lehr::ir {
 
 void Expr::drop() noexcept {
   std::atomic<int>& owners = value_.operation->owners;
-  // Most operations have one owner only, which need not count down: a load is cheaper than an atomic
+  // Most operations have only one owner, which need not decrement the count: a load is cheaper than an atomic
   // subtraction.
   if (owners.load(std::memory_order_acquire) == 1 || owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
     delete value_.operation;
@@ -85,7 +85,7 @@ Expr binary(BinaryOp op, Expr&& a, Expr&& b) {
   return made(Binary{op, std::move(a), std::move(b)}, is_index, is_plain);
 }
 
-// Returns x + c for a scalar integer x. Looks through one x' + c' or x' - c' or c' - x'.
+// Returns x + c for a scalar integer x. If x is x' + c', x' - c' or c' - x', the constants are combined.
 Expr add_constant(Expr&& x, std::int64_t c) {
   if (c == 0) return x;
   if (const auto inner = x.as_binary();

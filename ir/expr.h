@@ -30,18 +30,19 @@ struct Load;
 struct Fma;
 struct Operation;
 
-/// One expression: a value that never changes. A constant or a variable is stored in it. Copies of anything
-/// else share an operation, which counts them and is deleted with the last one. Copies may be made and
-/// dropped on any thread.
+/// An immutable expression. Constants and variables are stored in the object itself. All other expressions
+/// are an operation that copies share; the operation counts its owners, and is deleted with the last one.
+/// Copies may be made and dropped on any thread.
 class Expr {
  public:
-  /// Most levels of operations; more throw Error(kInternal). Functions that walk or drop expressions recurse.
+  /// Maximum number of nested operations; deeper expressions throw Error(kInternal). The limit exists because
+  /// functions that walk or drop expressions are recursive.
   static constexpr int kMaxDepth = 1000;
 
   Expr(Int n) noexcept : kind_(Kind::kInt), value_{.integer = n.value} {}  // NOLINT: implicit
   Expr(Float n) noexcept : kind_(Kind::kFloat), type_(n.type), value_{.number = n.value} {}  // NOLINT
   Expr(Var n) noexcept : kind_(Kind::kVar), value_{.variable = n.id} {}                      // NOLINT
-  /// Takes over an operation that was allocated by new.
+  /// Takes ownership of an operation that was allocated by new.
   explicit Expr(const Operation* operation) noexcept
       : kind_(Kind::kOperation), value_{.operation = operation} {}
   Expr(const Expr& other) noexcept;
@@ -68,16 +69,17 @@ class Expr {
   std::optional<Var> as_var() const {
     return kind_ == Kind::kVar ? std::optional(Var{value_.variable}) : std::nullopt;
   }
-  // Valid as long as the expression; nullptr: it is something else.
+  // Return nullptr if the expression is something else. The pointer is valid as long as the expression.
   const Binary* as_binary() const;
   const Load* as_load() const;
   const Fma* as_fma() const;
-  /// Returns whether it is certainly one integer: built of constants, variables and arithmetic on them. Loads
-  /// are left out because an expression does not know its buffers' types.
+  /// Returns whether the expression is certainly one integer: it is built of constants, variables and
+  /// arithmetic on them. Loads do not qualify because an expression does not know its buffers' types.
   bool is_index() const;
-  /// Returns whether it is such an index without any load, divided by constant powers of two only.
+  /// Returns whether the expression is an index (is_index()) without loads, in which every divisor is a
+  /// constant power of two.
   bool is_plain_index() const;
-  /// Returns the levels of operations: 0 for a constant or a variable.
+  /// Returns the number of nested operations: 0 for a constant or a variable.
   int depth() const;
 
   friend bool operator==(const Expr& x, const Expr& y);
@@ -90,9 +92,9 @@ class Expr {
     VarId variable;
     const Operation* operation;
   };
-  /// Gives up its share of the operation.
+  /// Gives up this object's ownership of the operation; the last owner deletes it.
   void drop() noexcept;
-  /// Returns nullptr for a constant or a variable.
+  /// Returns the operation; nullptr for a constant or a variable.
   const Operation* operation() const { return kind_ == Kind::kOperation ? value_.operation : nullptr; }
 
   Kind kind_;
@@ -100,11 +102,11 @@ class Expr {
   Value value_;
 };
 
-/// Operands are integers unless they are loads or floats. Div and Mod take non-negative operands and a
-/// positive divisor (so that C's truncation equals floor). Min is a < b ? a : b and Max a > b ? a : b: both
-/// give b if either is NaN. Comparisons and And give an integer 0 or 1. On vectors (on the CPU) they give a
-/// mask for Select and And, each lane all ones or zeros. And is not short-circuit: both sides must be safe to
-/// evaluate. Vector operands must have equal lanes.
+/// A binary operation. Operands are integers unless they are loads or floats. Div and Mod take non-negative
+/// operands and a positive divisor (so that C's truncation equals floor). Min is a < b ? a : b, and Max is a
+/// > b ? a : b: both give b if a or b is NaN. Comparisons and And give an integer 0 or 1. On vectors (CPU
+/// only) they give a mask for Select and And, in which each lane is all ones or all zeros. And does not
+/// short-circuit: both operands must be safe to evaluate. Vector operands must have equal lanes.
 enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kXor, kLt, kLe, kEq, kAnd };
 struct Binary {
   BinaryOp op = BinaryOp::kAdd;
@@ -112,7 +114,7 @@ struct Binary {
   friend bool operator==(const Binary&, const Binary&) = default;
 };
 
-/// A function of one f32 value, lane by lane; on CUDA also of one f64.
+/// A function of an f32 value, applied to each lane; on CUDA also of an f64 value.
 enum class UnaryOp : std::uint8_t {
   kTanh,
   kSigmoid,
@@ -126,21 +128,22 @@ enum class UnaryOp : std::uint8_t {
   kRsqrt,
   kAbs
 };
-/// Sigmoid: 1 / (1 + exp(-x)). SiLU: x sigmoid(x). GELU: x/2 (1 + erf(x / sqrt(2))), and its tanh form x/2 (1
-/// + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel, "Gaussian Error Linear Units"). Rounded: the
-/// value itself, but no compiler fuses it with later operations (a product with a sum behind it); only on the
-/// CPU. The others are what their names say, with the values of IEEE 754 at infinities and outside of their
-/// domains. rsqrt is 1 / sqrt(x); exp below 2^-126 is 0 on the CPU. Counts flops_of(op) x lanes flops.
+/// Sigmoid is 1 / (1 + exp(-x)). SiLU is x sigmoid(x). GELU is x/2 (1 + erf(x / sqrt(2))), and its tanh form
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel, "Gaussian Error Linear Units").
+/// Rounded is the value itself, which the compiler then may not fuse into a later operation (e.g. a product
+/// into the sum that follows it); CPU only. Rsqrt is 1 / sqrt(x). The other functions are what their names
+/// say. At infinities and outside of their domains they have the values of IEEE 754, except that exp below
+/// 2^-126 is 0 on the CPU. Counts flops_of(op) x lanes flops.
 struct Unary {
   UnaryOp op = UnaryOp::kTanh;
   Expr value;
   friend bool operator==(const Unary&, const Unary&) = default;
 };
 
-/// `lanes` consecutive elements of `buffer` from flat element index `index` (row-major order is the
-/// template's business). `active`, if given, is the number of leading lanes that may be touched (clamped to
-/// [0, lanes]); the others read as zero and their memory is not accessed. Alignment: the emitter assumes
-/// element alignment on the CPU and full-vector alignment (lanes x size) on CUDA.
+/// Loads `lanes` consecutive elements of `buffer`, from the flat element index `index` on (templates compute
+/// it from rows and columns). `active`, if given, is the number of leading lanes that may be touched (clamped
+/// to [0, lanes]). All other lanes read as zero, and their memory is not accessed. The emitter assumes
+/// alignment to one element on the CPU, and to the full vector (lanes x size) on CUDA.
 struct Load {
   BufferId buffer{};
   Expr index;
@@ -148,39 +151,42 @@ struct Load {
   std::optional<Expr> active;
   friend bool operator==(const Load&, const Load&) = default;
 };
-/// A scalar copied into all lanes; on the CPU also a few lanes, repeated until there are `lanes`.
+/// A scalar copied into all lanes. On the CPU the value may also be a short vector, which is repeated until
+/// there are `lanes` lanes.
 struct Splat {
   Expr value;
   int lanes = 1;
   friend bool operator==(const Splat&, const Splat&) = default;
 };
-/// a * b + c, fused if the target has it. Counts 2 x lanes flops. On the CPU a and b may have several times
-/// as many lanes as c: each lane of c then adds the products of as many neighbours of a (which may be a Splat
-/// that repeats them) and b. target/cpu/prelude_narrow.h has the types.
+/// a * b + c, fused if the target can fuse it. Counts 2 x lanes flops. On the CPU a and b may have a multiple
+/// of c's lanes, say g times as many. Then lane i of c adds up the g products of lanes g i .. g i + g - 1 of
+/// a and b, and a may be a Splat that repeats g values. target/cpu/prelude_narrow.h lists the types for which
+/// that exists.
 struct Fma {
   Expr a, b, c;
   friend bool operator==(const Fma&, const Fma&) = default;
 };
 enum class ReduceOp : std::uint8_t { kAdd, kMax, kMin };
-/// Sum, largest or least one of the lanes of a vector, in an order that the emitter chooses (pairwise). The
-/// largest and the least skip lanes that are NaN; if all lanes are NaN they are -infinity and infinity.
-/// Counts lanes-1 flops. On the CPU only for f32.
+/// Sum, maximum or minimum of the lanes of a vector. The emitter chooses the order of a sum (pairwise).
+/// Maximum and minimum skip lanes that are NaN; if all lanes are NaN, they are -infinity and infinity. Counts
+/// lanes - 1 flops. On the CPU only for f32.
 struct Reduce {
   ReduceOp op = ReduceOp::kAdd;
   Expr value;
   friend bool operator==(const Reduce&, const Reduce&) = default;
 };
-/// `value` as `type`: the nearest one, ties to even. From floats to integers it rounds towards zero, and
-/// values that do not fit are undefined. One lane; on the CPU any number. f16, bf16, e4m3 and e5m2 need a
-/// Cast before arithmetic. These casts exist only on CUDA, to and from f32 (the 8-bit ones: from). The CPU
-/// has only those of bf16.
+/// Converts `value` to `type`: to the nearest value, ties to even. Floats become integers by rounding towards
+/// zero, and the result is undefined if it does not fit. CUDA converts scalars only, the CPU vectors too.
+/// f16, bf16, e4m3 and e5m2 must be cast before arithmetic. CUDA has the casts from all four to f32, and
+/// those from f32 to f16 and bf16. The CPU has only the casts from and to bf16.
 struct Cast {
   DType type = DType::kF32;
   Expr value;
   friend bool operator==(const Cast&, const Cast&) = default;
 };
-/// condition ? a : b. Only the chosen side is evaluated (so it may guard a load). If the condition is a mask,
-/// each lane is chosen by its own bit, and both sides are evaluated: it does not guard a load.
+/// condition ? a : b. Only the chosen operand is evaluated, so the condition may guard a load. If the
+/// condition is a mask, each lane is chosen by its own part of the mask and both operands are evaluated, so
+/// it does not guard a load.
 struct Select {
   Expr condition, a, b;
   friend bool operator==(const Select&, const Select&) = default;
@@ -204,8 +210,8 @@ inline Expr::Expr(const Expr& other) noexcept : kind_(other.kind_), type_(other.
 
 template <typename Visitor>
 decltype(auto) Expr::visit(Visitor&& visitor) const {
-  // The most frequent kinds are compared one by one, which processors predict better than a jump through a
-  // table.
+  // The most frequent kinds are compared one by one, because processors predict that better than a jump
+  // through a table.
   if (const Binary* binary = as_binary()) return visitor(*binary);
   if (kind_ == Kind::kVar) return visitor(Var{value_.variable});
   if (kind_ == Kind::kInt) return visitor(Int{value_.integer});
@@ -232,11 +238,11 @@ inline int Expr::depth() const {
   return operation() != nullptr ? operation()->depth : 0;
 }
 
-// Builders. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1, x%1, (x+c)+d,
-// (x*c)*d, so that the tree that is printed and learnt from has no dead terms. A constant ends up as the
-// right operand; a negative summand becomes a subtraction. Anything that may be floating point or a vector
-// (Load, Float, Splat, Unary, Fma, Reduce, Cast) is never folded or reordered. Folding CHECKs against
-// overflow and against a constant divisor that is not positive.
+// Builders of expressions. Scalar integer arithmetic folds constants and the identities x+0, x*1, x*0, x/1,
+// x%1, (x+c)+d and (x*c)*d, so that printed kernels and features contain no dead terms. A constant becomes
+// the right operand, and adding a negative constant becomes a subtraction. Operands that may be floats or
+// vectors (Load, Float, Splat, Unary, Fma, Reduce, Cast) are never folded or reordered. Folding CHECKs that
+// nothing overflows and that constant divisors are positive.
 inline Expr integer(std::int64_t value) {
   return Int{value};
 }
@@ -270,7 +276,8 @@ Expr reduce_max(Expr value);
 Expr reduce_min(Expr value);
 Expr cast(DType type, Expr value);
 Expr select(Expr condition, Expr a, Expr b);
-/// Returns a zero of that type: a Float, or an Int for the integer types; in a Splat when lanes > 1.
+/// Returns a zero of that type: a Float for floating-point types, an Int for integer types; wrapped in a
+/// Splat if lanes > 1.
 Expr zero(DType type, int lanes = 1);
 
 /// Returns "tanh", "sigmoid", "silu", "gelu_tanh", "gelu_erf", "rounded", "exp", "log", "sqrt", "rsqrt",
@@ -278,11 +285,11 @@ Expr zero(DType type, int lanes = 1);
 std::string_view name_of(UnaryOp op);
 /// Returns "add", "max", "min".
 std::string_view name_of(ReduceOp op);
-/// Returns the cost of one lane: the operations of the C++ text (target/cpu/prelude_math.cpp), a division as
-/// one.
+/// Returns the flops of one lane: the number of operations in its C++ text (target/cpu/prelude_math.cpp). A
+/// division counts as one.
 double flops_of(UnaryOp op);
 
-/// Returns the value if `expr` is an integer constant.
+/// Returns the value of an integer constant; nullopt if `expr` is something else.
 inline std::optional<std::int64_t> as_constant(const Expr& expr) {
   const auto constant = expr.as_int();
   return constant ? std::optional(constant->value) : std::nullopt;

@@ -9,13 +9,13 @@
 namespace lehr::ir {
 namespace {
 
-// {0, s, ..., (n-1) s} + {0, t, ..., (m-1) t} + ...: the indices that an access reaches, relative to its
-// first one.
+// The indices that an access reaches, relative to its first one: {0, s, ..., (n-1) s} + {0, t, ..., (m-1) t}
+// + ...
 class ProgressionSum {
  public:
   void add(std::int64_t step, std::int64_t count) {
     if (step == 0 || count <= 1) return;
-    // A merged progression may close the gap of another one: start over with it.
+    // A merged progression may close the gap of another one, so the search starts again.
     for (std::size_t i = 0; i < size_;) {
       if (!merge(parts_[i], step, count)) {
         ++i;
@@ -43,7 +43,7 @@ class ProgressionSum {
     std::int64_t count;
   };
 
-  // Merges exactly: returns true if the sum of both is one progression, and sets `step` and `count` to it.
+  // Merges two progressions if their sum is one progression: sets `step` and `count` to it and returns true.
   static bool merge(const Part& part, std::int64_t& step, std::int64_t& count) {
     const bool part_is_fine = part.step <= step;
     const std::int64_t fine_step = part_is_fine ? part.step : step;
@@ -57,10 +57,12 @@ class ProgressionSum {
     return true;
   }
 
-  // The first size_ elements are used. Not cleared: that would take as long as the rest.
+  // Only the first size_ elements are used. Not initialised, which would take as long as everything else
+  // here.
   std::array<Part, 16> parts_;
   std::size_t size_ = 0;
-  double overflow_ = 1;  // progressions beyond the size of parts_: counted as independent
+  // Product of the lengths of progressions that found no room in parts_: they count as independent.
+  double overflow_ = 1;
 };
 
 }  // namespace
@@ -71,7 +73,7 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
   indices.add(1, run.lanes);
   indices.add(run.stride, run.rows);
   IndexRange range{form.offset, form.offset + run.lanes + (run.rows - 1) * run.stride};
-  double own = 1;  // positions that one loop adds
+  double own = 1;  // number of values that one loop contributes
   const auto extend = [&](std::int64_t step, std::int64_t count) {
     own *= static_cast<double>(count);
     (step > 0 ? range.high : range.low) += step * (count - 1);
@@ -87,8 +89,8 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
       if (coefficient != 0) extend(coefficient, nest.extents[d]);
       for (const IndexTerm& term : form.terms)
         if (term.depth == depth) extend(term.step, term.count);
-      // Where an index is divided, the progressions of several loops may count more elements than these loops
-      // reach.
+      // If an index is divided, the progressions of several loops may count more elements than these loops
+      // can reach.
       const double most = reached * std::min(own, static_cast<double>(nest.extents[d]));
       reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size, most});
     }

@@ -1,5 +1,5 @@
-// Linear coefficients of an index in one walk. Terms that are not affine are followed as arithmetic
-// progressions, one loop at a time, which gives the exact first difference and an estimate of the number of
+// Linear coefficients of an index, computed in one walk. Non-affine terms are followed as arithmetic
+// progressions, one loop at a time. That gives the exact first difference and an estimate of the number of
 // distinct values.
 #include "ir/index_form.h"
 
@@ -17,7 +17,8 @@ Progression constant(std::int64_t value) {
   return {value, value, 0, 1};
 }
 
-// Returns gcd-spaced values over the summed spans: for two varying terms that do not add up to a progression.
+// Returns the progression for the sum of two terms that does not form an exact one. Its step is the gcd of
+// both steps, its span the sum of both spans.
 Progression mixed(std::int64_t at0, std::int64_t at1, const Progression& a, const Progression& b,
                   std::int64_t extent) {
   const std::int64_t step = std::max<std::int64_t>(1, std::gcd(a.step, b.step));
@@ -76,7 +77,7 @@ Progression clamped(const Progression& a, const Progression& b, bool is_min) {
   const Progression& other = a.count == 1 ? a : b;
   Progression result{pick(a.at0, b.at0), pick(a.at1, b.at1), varying.step, varying.count};
   if (varying.count == 1 || other.count != 1) return result;
-  // Iterations whose value survives the clamp, and one more value for the clamped ones.
+  // Counts the iterations whose value is not clamped, and one more value for the clamped iterations.
   const std::int64_t last = varying.at0 + varying.step * (varying.count - 1);
   const std::int64_t low = std::min(varying.at0, last);
   const std::int64_t high = std::max(varying.at0, last);
@@ -126,7 +127,7 @@ class IndexReader {
   void count(const Expr& expr) { scan(expr); }
 
  private:
-  // Adds scale times the form of a Let, whose own operations were counted at its statement.
+  // Adds `scale` times the form of a Let. The Let's own operations were counted at its statement.
   void add(const IndexForm& let, std::int64_t scale) {
     form_.loops |= let.loops;
     form_.offset += scale * let.offset;
@@ -148,7 +149,7 @@ class IndexReader {
     add(expr, scale * *as_constant(factor));
   }
 
-  // Returns the constant that `expr` is, or that a Let gives it; nullptr if it is not constant.
+  // Returns the constant that `expr` is, or that a Let with a constant value gives it; nullptr otherwise.
   const Expr* constant_of(const Expr& expr) const {
     if (expr.as_int()) return &expr;
     const auto var = expr.as_var();
@@ -262,7 +263,7 @@ class IndexReader {
             moved.coefficient == 0 ? 1 : extent(depth)};
   }
 
-  // Returns the values of a Let that is not affine in the loop. It is walked once.
+  // Returns the values of a Let that is not affine in the loop. Its expression is walked only once.
   Progression bent(const VarBinding& let, int depth) const {
     std::pmr::vector<IndexValues>& known = let.form->bent;
     for (const IndexValues& each : known)
@@ -296,7 +297,8 @@ class IndexReader {
       case BinaryOp::kMax:
         return clamped(a, b, false);
       case BinaryOp::kXor: {
-        // XOR with a constant permutes aligned powers of two: as many values, about as far apart.
+        // XOR with a constant permutes aligned powers of two, so the number of values and their distances
+        // stay about the same.
         if (b.count == 1) return {a.at0 ^ b.at0, a.at1 ^ b.at1, a.step, a.count};
         if (a.count == 1) return {a.at0 ^ b.at0, a.at1 ^ b.at1, b.step, b.count};
         return mixed(a.at0 ^ b.at0, a.at1 ^ b.at1, a, b, extent(depth));

@@ -25,29 +25,34 @@ constexpr TouchRule registers(bool writes, std::int64_t count, DType type = DTyp
 }
 
 constexpr std::array kPrefetch = {TouchRule{}};
-// The number at the end of a name is that of f32 lanes (target/cpu/prelude_shuffle.h describes these
-// operations). Touches: to, from. Arguments: their strides, rows and columns that exist.
+// The number at the end of a name is its number of f32 lanes (target/cpu/prelude_shuffle.h describes these
+// operations). Touches: target, source. Arguments: stride of the target, stride of the source, number of rows
+// that exist, number of columns that exist.
 constexpr TouchRule kRead = {std::nullopt, false, 0, DType::kF32, false};
 constexpr TouchRule kWrite = {std::nullopt, true, 0, DType::kF32, false};
 constexpr std::array kTranspose = {kWrite, kRead};
 constexpr std::array kTransposeS32 = {TouchRule{std::nullopt, true, 0, DType::kS32, false},
                                       TouchRule{std::nullopt, false, 0, DType::kS32, false}};
-// Touches: elements of even number, of odd number, from. Argument: how many exist.
+// Touches: target of the elements with even indices, target of those with odd indices, source. Argument:
+// number of source elements that exist.
 constexpr std::array kSplitPairs = {kWrite, kWrite, kRead};
-// Keeps a vector that is used several times in a register: compilers would rather load it again with each use
-// if it takes the last register. Changes no value.
+// Changes no value, but makes the compiler keep a vector in a register across its uses. If that takes the
+// last free register, compilers would rather load the vector again for each use.
 constexpr std::array kHold = {TouchRule{Scope::kRegister, false, 0, DType::kF32, false}};
-// Elements become groups of neighbours of the second type (target/cpu/prelude_narrow.h). Touches: to, from.
-// Arguments: number of groups, elements between the first ones of two groups, elements between those of one
-// group, how many of one group exist, and elements between groups.
+// Elements of the source become groups of neighbours (GroupCopy in templates/shared/dot_form.h). Touches of
+// kGroups: target, source. Arguments: number of groups, stride between groups in the source, stride between
+// the elements of a group in the source, number of elements of a group that exist, stride between groups in
+// the target. Touches of kQuads: target, first of four lines, elements that replace missing lines. Arguments:
+// stride between the lines, first line that exists, end of the lines that exist, number of elements that are
+// read.
 constexpr std::array kQuads = {TouchRule{Scope::kRegister, true, 64, DType::kU8}, TouchRule{}, TouchRule{}};
 constexpr std::array kGroups = {TouchRule{std::nullopt, true, 0, std::nullopt, false},
                                 TouchRule{std::nullopt, false, 0, std::nullopt, false}};
 constexpr std::array kCopy4 = {write(Scope::kShared, 4), read(Scope::kGlobal, 4)};
 constexpr std::array kCopy8 = {write(Scope::kShared, 8), read(Scope::kGlobal, 8)};
 constexpr std::array kCopy16 = {write(Scope::kShared, 16), read(Scope::kGlobal, 16)};
-// Each lane gives the address of one 16-byte row. Together they read as many rows as they give: 16 bytes
-// each.
+// For loads of 16 bytes a lane, and for the matrices of ldmatrix and stmatrix. In a matrix instruction each
+// lane gives the address of one 16-byte row, and receives (or gives) 16 bytes, which belong to several rows.
 constexpr std::array kLoad16 = {TouchRule{Scope::kRegister, true, 16, std::nullopt, false},
                                 read(Scope::kShared, 16)};
 constexpr std::array kLdmatrixX4 = {registers(true, 4), read(Scope::kShared, 16)};
@@ -57,10 +62,10 @@ constexpr std::array kLoad4Bytes = {registers(true, 1), read(Scope::kShared, 4)}
 constexpr std::array kOneRegister = {registers(true, 1)};
 constexpr std::array kRound = {registers(true, 4)};
 constexpr std::array kSplit = {registers(true, 4), registers(true, 4)};
-// Argument: lanes of a group, a power of two.
+// Argument: number of lanes in a group, a power of two.
 constexpr std::array kSumF32 = {registers(true, 1, DType::kF32)};
-// The counter's old value goes to shared memory. The argument is the value after which the counter is 0
-// again.
+// Touches: target of the counter's old value, counter. Argument: the value at which the counter wraps around
+// to 0.
 constexpr std::array kAtomicInc = {TouchRule{Scope::kShared, true, 4, DType::kU32},
                                    TouchRule{Scope::kGlobal, true, 4, DType::kU32}};
 constexpr std::array kMmaF32 = {registers(true, 4, DType::kF32), registers(false, 4), registers(false, 2)};
@@ -68,31 +73,35 @@ constexpr std::array kMmaF32HalfK = {registers(true, 4, DType::kF32), registers(
                                      registers(false, 1)};
 constexpr std::array kMmaS32 = {registers(true, 4, DType::kS32), registers(false, 4), registers(false, 2)};
 
-// An mbarrier: two 32-bit words. Their bytes do not count as traffic.
+// An mbarrier takes two 32-bit words. Its bytes do not count as traffic.
 constexpr TouchRule kBarrier = {Scope::kShared, true, 0, DType::kU32, false};
 constexpr std::array kOneBarrier = {kBarrier};
-// Touches: the box in shared memory, the tensor in global memory, the barrier that counts the bytes.
-// Arguments: coordinates of the box's first element, innermost first.
+// Touches: the box in shared memory, the tensor in global memory, the mbarrier that counts the arriving
+// bytes. Arguments: hint to the L2 and coordinates of the box's first element, innermost first (see
+// "tma_load_2d").
 constexpr std::array kTmaLoad = {write(Scope::kShared, 0),
                                  TouchRule{Scope::kGlobal, false, 0, std::nullopt, true}, kBarrier};
-// The same for images (kernel.h, Im2col). Arguments: coordinates of the first pixel's first channel, and the
-// offset, w and h.
+// Loads of pixels (kernel.h, Im2col). Touches: as in kTmaLoad. Arguments: hint to the L2; the coordinates c,
+// w, h, n of the first pixel; offset along w; offset along h.
 constexpr std::array kTmaIm2col = {write(Scope::kShared, 0),
                                    TouchRule{Scope::kGlobal, false, 0, std::nullopt, true, true}, kBarrier};
-// The opposite direction: no barrier, but a group of stores that is committed and waited for.
+// Stores a box. Touches: the box in shared memory, the tensor in global memory. No mbarrier: stores are
+// committed as a group, and the group is waited for. Arguments: coordinates of the box's first element.
 constexpr std::array kTmaStore = {read(Scope::kShared, 0),
                                   TouchRule{Scope::kGlobal, true, 0, std::nullopt, true}};
-// The same without a map, for one run of elements: adds shared memory to the workspace, atomically per
-// element (PTX ISA 9.0, "cp.reduce.async.bulk": relaxed at GPU scope; f32 is rounded to nearest even, and
-// subnormal numbers become zero).
+// Adds consecutive elements of shared memory to a workspace, without a tensor map. Touches: elements in
+// shared memory, elements in the workspace. Each element is added atomically (PTX ISA 9.0,
+// "cp.reduce.async.bulk": relaxed at GPU scope; f32 is rounded to nearest even, and subnormal numbers become
+// zero).
 constexpr std::array kTmaReduceF32 = {TouchRule{Scope::kShared, false, 0, DType::kF32, false},
                                       TouchRule{Scope::kGlobal, true, 0, DType::kF32, false}};
 constexpr std::array kTmaReduceS32 = {TouchRule{Scope::kShared, false, 0, DType::kS32, false},
                                       TouchRule{Scope::kGlobal, true, 0, DType::kS32, false}};
 constexpr std::array kMap = {TouchRule{Scope::kGlobal, false, 0, std::nullopt, true, std::nullopt}};
-// Touches: accumulators, and the two operands in shared memory, with each thread's share of the bytes.
-// Arguments: whether A and B lie along m and n instead of k; swizzle, leading and stride byte offset of A's
-// descriptor, and of B's; 0 if the sums start from zero, else 1.
+// Touches: accumulators, operand A in shared memory, operand B in shared memory. Each thread touches its
+// share of the operands' bytes. Arguments: whether A lies along m instead of k; whether B lies along n
+// instead of k; swizzle, leading byte offset and stride byte offset of A's descriptor; the same three of B's
+// descriptor; 0 if the accumulators start from zero, 1 if the product is added to them.
 constexpr std::array kWgmmaF32 = {TouchRule{Scope::kRegister, true, 0, DType::kF32, false},
                                   read(Scope::kShared, 0), read(Scope::kShared, 0)};
 constexpr std::array kWgmmaS32 = {TouchRule{Scope::kRegister, true, 0, DType::kS32, false},
@@ -100,8 +109,9 @@ constexpr std::array kWgmmaS32 = {TouchRule{Scope::kRegister, true, 0, DType::kS
 constexpr std::array kSumsF32 = {TouchRule{Scope::kRegister, true, 0, DType::kF32, false}};
 constexpr std::array kSumsS32 = {TouchRule{Scope::kRegister, true, 0, DType::kS32, false}};
 constexpr std::size_t kWgmmaArgs = 9;
-// The same with A from registers, those of mma_m16n8k8_f32_tf32 in each warp, 16 of the 64 rows. B lies along
-// k. Arguments: swizzle, leading and stride byte offset of B's descriptor; 0 or 1 as above.
+// As kWgmmaF32, but each warp has its 16 of A's 64 rows in registers, laid out as in mma_m16n8k8_f32_tf32. B
+// lies along k. Arguments: swizzle, leading byte offset and stride byte offset of B's descriptor; 0 or 1 as
+// for kWgmmaF32.
 constexpr std::array kWgmmaOfRegisters = {TouchRule{Scope::kRegister, true, 0, DType::kF32, false},
                                           registers(false, 4), read(Scope::kShared, 0)};
 constexpr std::int64_t kWarpgroup = 128;
@@ -137,8 +147,8 @@ constexpr std::array kRules = {
     IntrinsicRule{"cp_async_wait", {}, 1, 1, true, false, 32, 1},
     IntrinsicRule{"ldmatrix_x4", kLdmatrixX4, 0, 0, true, true},
     IntrinsicRule{"ldmatrix_x4_trans", kLdmatrixX4, 0, 0, true, true},
-    // Four 8 x 8 matrices of 16 bits: each lane gives the address of one row, and two elements of each
-    // matrix.
+    // Four 8 x 8 matrices of 16-bit elements. Each lane gives the address of one row, and two elements of
+    // each matrix.
     IntrinsicRule{"stmatrix_x4", kStmatrixX4, 0, 0, true, true},
     IntrinsicRule{"gather_1x32", kLoad4Bytes, 0, 0, true, false},
     IntrinsicRule{"gather_4x8", kLoad4Bytes, 1, 1, true, false},
@@ -149,7 +159,7 @@ constexpr std::array kRules = {
     IntrinsicRule{"warp_exchange_f32", kSumF32, 1, 1, true, true},
     IntrinsicRule{"device_fence", {}, 0, 0, true, false},
     IntrinsicRule{"atomic_inc_u32", kAtomicInc, 1, 1, true, false},
-    // 1 in one lane of the warp, always the same one, and 0 in the others.
+    // Sets the register to 1 in one lane of the warp, always the same lane, and to 0 in all other lanes.
     IntrinsicRule{"elect_one", kOneRegister, 0, 0, true, true},
     // For kernels with Kernel::programmatic.
     IntrinsicRule{"griddepcontrol_wait", {}, 0, 0, true, false},
@@ -161,51 +171,52 @@ constexpr std::array kRules = {
     IntrinsicRule{"mma_m16n8k32_s32_s8", kMmaS32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e4m3", kMmaF32, 0, 0, true, true},
     IntrinsicRule{"mma_m16n8k32_f32_e5m2", kMmaF32, 0, 0, true, true},
-    // For loads and stores through the map: brings it near the multiprocessor before the first of them.
+    // Loads the tensor map into a cache before the first load or store that uses it.
     IntrinsicRule{"tensor_map_prefetch", kMap, 0, 0, true, false},
     // Argument: arrivals per phase.
     IntrinsicRule{"mbarrier_init", kOneBarrier, 1, 1, true, false},
     IntrinsicRule{"mbarrier_init_fence", {}, 0, 0, true, false},
     // Argument: whether this thread arrives.
     IntrinsicRule{"mbarrier_arrive", kOneBarrier, 1, 1, true, false},
-    // Arrives at the same barrier of another block of the cluster. Arguments: its number there, whether this
-    // thread arrives.
+    // Arrives at the same barrier of another block of the cluster. Arguments: rank of that block in the
+    // cluster, whether this thread arrives.
     IntrinsicRule{"mbarrier_arrive_cluster", kOneBarrier, 2, 2, true, false},
     // Argument: bytes that the phase waits for.
     IntrinsicRule{"mbarrier_expect_tx", kOneBarrier, 1, 1, true, false},
     // Argument: parity of the phase whose end is waited for.
     IntrinsicRule{"mbarrier_wait", kOneBarrier, 1, 1, true, false},
-    // Loads from the same address in the shared memory of another block of the cluster. Argument: its number
-    // there.
+    // Loads from the same address in the shared memory of another block of the cluster. Argument: rank of
+    // that block.
     IntrinsicRule{"cluster_load_16", kLoad16, 1, 1, true, false},
-    // First argument: hint to the L2 about the data: 0: no hint, 1: evict first, 2: evict last. Then the
-    // box's coordinates.
+    // The first argument is the hint to the L2 about the data. 0: no hint, 1: evict first, 2: evict last. The
+    // other arguments are the coordinates of the box's first element.
     IntrinsicRule{"tma_load_2d", kTmaLoad, 3, 3, true, false, 32, 1},
     IntrinsicRule{"tma_load_3d", kTmaLoad, 4, 4, true, false, 32, 1},
-    // Copies to the same address in several blocks of the cluster, and counts the bytes at their barriers.
-    // Last argument: one bit for each block.
+    // Copies the box to the same address in several blocks of the cluster, and counts the bytes at the
+    // mbarrier of each block. The last argument is a mask with one bit per block.
     IntrinsicRule{"tma_multicast_2d", kTmaLoad, 4, 4, true, false, 32, 1},
     IntrinsicRule{"tma_multicast_3d", kTmaLoad, 5, 5, true, false, 32, 1},
     IntrinsicRule{"tma_im2col_4d", kTmaIm2col, 7, 7, true, false, 32, 1},
     IntrinsicRule{"tma_im2col_multicast_4d", kTmaIm2col, 8, 8, true, false, 32, 1},
     IntrinsicRule{"tma_store_2d", kTmaStore, 2, 2, true, false},
     IntrinsicRule{"tma_store_3d", kTmaStore, 3, 3, true, false},
-    // Argument: bytes.
+    // Argument: number of bytes.
     IntrinsicRule{"tma_reduce_add_f32", kTmaReduceF32, 1, 1, true, false},
     IntrinsicRule{"tma_reduce_add_s32", kTmaReduceS32, 1, 1, true, false},
     IntrinsicRule{"tma_store_commit", {}, 0, 0, true, false},
-    // Argument: groups that may still read shared memory.
+    // Argument: number of groups that may still read shared memory after the wait.
     IntrinsicRule{"tma_store_wait", {}, 1, 1, true, false, 32, 1},
-    // Argument: groups that may still be in flight. The writes of the other groups are visible to this
-    // thread.
+    // Argument: number of groups that may still be in flight after the wait. The writes of all other groups
+    // are visible to this thread.
     IntrinsicRule{"tma_store_wait_complete", {}, 1, 1, true, false, 32, 1},
     IntrinsicRule{"async_proxy_fence", {}, 0, 0, true, false},
-    // Arguments: number of the barrier, 1 to 15; threads that arrive at it, if they are not one warpgroup.
+    // Arguments: number of the barrier, 1 to 15; number of threads that arrive at it (by default one
+    // warpgroup).
     IntrinsicRule{"named_barrier", {}, 1, 2, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_fence", {}, 0, 0, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_commit", {}, 0, 0, true, true, kWarpgroup},
     IntrinsicRule{"wgmma_wait", {}, 1, 1, true, true, kWarpgroup, 1},
-    // Argument: number of sums.
+    // Argument: number of accumulators.
     IntrinsicRule{"wgmma_keep_f32", kSumsF32, 1, 1, true, false, 32, 1},
     IntrinsicRule{"wgmma_keep_s32", kSumsS32, 1, 1, true, false, 32, 1},
     IntrinsicRule{"setmaxnreg_inc", {}, 1, 1, true, true, kWarpgroup, 1},
@@ -221,7 +232,7 @@ constexpr std::array kRules = {
 
 constexpr std::string_view kWgmma = "wgmma_m64n";
 
-/// All names. Those of wgmma have their columns.
+/// All names of intrinsics, with their rules. Names of wgmma also appear with their number of columns.
 struct Names {
   Names() {
     for (const IntrinsicRule& rule : kRules) {
@@ -236,7 +247,7 @@ struct Names {
   }
 
   std::unordered_map<std::string_view, const IntrinsicRule*> rules;
-  std::deque<std::string> texts;  // texts of the names of wgmma
+  std::deque<std::string> texts;  // names of wgmma with their number of columns
 };
 
 const Names& names() {

@@ -12,7 +12,7 @@
 namespace lehr::ir {
 namespace {
 
-// Returns the entry of `launch` that a loop kind sets; nullptr for other kinds.
+// Returns the entry of `launch` that a loop of this kind sets; nullptr for other kinds.
 std::int64_t* launch_entry(Launch& launch, LoopKind kind) {
   switch (kind) {
     case LoopKind::kSerial:
@@ -52,7 +52,7 @@ std::string_view stem_of(std::string_view name) {
   return ends_in_number ? name.substr(0, last) : name;
 }
 
-/// Returns the `number`-th name of a stem.
+/// Returns the `number`-th name with this stem.
 std::string numbered(std::string_view stem, int number) {
   CHECK(!stem.empty() && stem_of(stem) == stem, "the name '{}' ends like a number", stem);
   std::string name(stem);
@@ -60,7 +60,7 @@ std::string numbered(std::string_view stem, int number) {
   return name;
 }
 
-/// Calls `visit` with each variable that `block` binds, in the order of the text.
+/// Calls `visit` with each variable that `block` binds, in the order of the emitted text.
 template <typename Visit>
 void for_each_bound(const Block& block, const Visit& visit) {
   for (const Stmt& stmt : block) {
@@ -151,7 +151,7 @@ const Param* Kernel::param_of(BufferId id) const {
 }
 
 KernelBuilder::KernelBuilder() {
-  // Enough for a GEMM with its edge tiles, so that nothing grows.
+  // Enough for a GEMM with its edge tiles, so that the vectors do not grow.
   kernel.vars.reserve(48);
   kernel.buffers.reserve(16);
   kernel.params.reserve(8);

@@ -10,7 +10,7 @@
 namespace lehr::ir {
 namespace {
 
-// Binding strength, loosest first. Operands that bind looser than their context get parentheses.
+// Precedence of operators, lowest first. Operands with a lower precedence than their context get parentheses.
 enum Precedence { kAnyOperand = 0, kAndLevel, kCompareLevel, kXorLevel, kSumLevel, kProductLevel, kAtom };
 
 struct Spelling {
@@ -83,7 +83,7 @@ class Printer {
   void expr(const Expr& e, Precedence place = kAnyOperand) {
     e.visit(overloaded{
         [&](const Int& n) {
-          // "x--3" and "x*-3" are hard to read.
+          // Adds parentheses because "x--3" and "x*-3" are hard to read.
           if (n.value < 0 && place > kAnyOperand)
             add("({})", n.value);
           else
@@ -112,7 +112,7 @@ class Printer {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
-  // Also prints kernels that verify() would reject: messages about a malformed kernel use this printer.
+  // Also accepts ids that are out of range: messages about a malformed kernel use this printer.
   std::string name(VarId id) const {
     const auto i = static_cast<std::size_t>(id);
     return i < names_.size() ? names_[i] : fmt::format("var#{}", static_cast<int>(id));
@@ -138,8 +138,9 @@ class Printer {
   }
 
   // Prints " as 4096(1) x 512(4096) in boxes of 64 x 128 swizzle 128": extents with their strides, innermost
-  // first. Or " as 64(1) x 56(64) x 56(3584) x 8(200704) in columns of 64 x 128 pixels from (-1, -1) to (-1,
-  // -1) by (1, 1) swizzle 128": corners of the bounding box and steps, w and h.
+  // first. In im2col mode it prints " as 64(1) x 56(64) x 56(3584) x 8(200704) in columns of 64 x 128 pixels
+  // from (-1, -1) to (-1, -1) by (1, 1) swizzle 128", where the pairs are the corners of the bounding box and
+  // the steps, along w and h.
   void map(const TensorMap& m) {
     out_ += " as ";
     for (std::size_t d = 0; d < static_cast<std::size_t>(m.rank); ++d)
@@ -175,7 +176,7 @@ class Printer {
     if (parentheses) out_ += '(';
     expr(n.a, spelling.level);
     out_ += spelling.text;
-    // One level tighter: the text shows that a-(b-c) is not a-b-c, and a/(b*c) not a/b*c.
+    // The right operand needs a level more, so that a-(b-c) does not become a-b-c, or a/(b*c) become a/b*c.
     expr(n.b, static_cast<Precedence>(spelling.level + 1));
     if (parentheses) out_ += ')';
   }

@@ -1,4 +1,4 @@
-// The readable form of a kernel: `lehr show --as ast`, error messages, golden tests.
+// Prints a kernel as readable text, for `lehr show --as ast`, error messages and golden tests.
 #pragma once
 
 #include <string>

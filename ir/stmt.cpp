@@ -36,7 +36,7 @@ void Block::append(const Block& statements) {
     *this = statements;
     return;
   }
-  const Block added = statements;  // may be this block
+  const Block added = statements;  // a copy, because `statements` may be this block
   std::vector<Stmt>& mine = own();
   mine.insert(mine.end(), added.begin(), added.end());
 }

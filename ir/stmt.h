@@ -18,7 +18,7 @@ namespace lehr::ir {
 
 struct Stmt;
 
-/// Statements in order: a value. Copies share them until one of them is changed.
+/// A sequence of statements with value semantics. Copies share the statements until one of them is changed.
 class Block {
  public:
   Block() = default;
@@ -32,7 +32,7 @@ class Block {
   const Stmt& front() const { return *begin(); }
   const Stmt& back() const { return (*this)[size() - 1]; }
 
-  /// Makes room for `size` statements in all.
+  /// Reserves memory for `size` statements in all.
   void reserve(std::size_t size);
   void push_back(Stmt statement);
   void push_front(Stmt statement);
@@ -41,15 +41,15 @@ class Block {
   friend bool operator==(const Block& x, const Block& y);
 
  private:
-  /// Returns the statements for a change: not shared by any other block.
+  /// Returns the statements for modification, after copying them if another block shares them.
   std::vector<Stmt>& own();
   std::shared_ptr<std::vector<Stmt>> statements_;  // null: empty
 };
 
-/// for (var = 0; var < extent; ++var) body. In a loop over tiles the body multiplies the variable by the
-/// tile's size. `extent` may depend on outer variables for kSerial; it is a constant for every other kind.
-/// `bound` is the largest value of `extent`, and equal to it when it is constant. If `extent` follows from
-/// Kernel::rows, it is the extent for the usual rows. Analysis and features use it.
+/// for (var = 0; var < extent; ++var) body. In a loop over tiles, the body multiplies the variable by the
+/// tile's size. `extent` may depend on outer variables if the kind is kSerial; for every other kind it is a
+/// constant. `bound` is the largest value of `extent`, which analysis and features use; equal to `extent` if
+/// that is constant. If `extent` depends on Kernel::rows, `bound` is the extent for the usual number of rows.
 struct For {
   VarId var{};
   Expr extent = Int{0};
@@ -58,10 +58,10 @@ struct For {
   Block body;
   friend bool operator==(const For&, const For&);
 };
-/// buffer[index .. index+lanes) = value, where lanes is the value's. `active` as in Load: lanes beyond it are
-/// not written. `streaming` (CPU, to parameters) writes past the caches, for data that is not read soon. It
-/// is a hint, which only aligned whole vectors of f32 follow. All writes of a work item are visible to others
-/// when it has ended.
+/// buffer[index .. index + lanes) = value, where `lanes` is the number of lanes of the value. `active` is as
+/// in Load: the other lanes are not written. `streaming` (on the CPU, for parameters) writes past the caches,
+/// for data that is not read soon; only aligned whole vectors of f32 follow this hint. When a work item has
+/// ended, its writes are visible to all others.
 struct Store {
   BufferId buffer{};
   Expr index = Int{0};
@@ -75,22 +75,23 @@ struct If {
   Expr condition = Int{1};
   Block then;
   Block otherwise;
-  /// CUDA: number of the arriving threads that take `then`, if their numbers alone decide and all blocks are
-  /// alike (warp specialisation). Analysis counts by it. 0: not stated.
+  /// For CUDA: number of threads that take `then`, if that depends only on the thread's number and is the
+  /// same in all blocks (warp specialisation). Analysis multiplies by it. 0: not stated.
   std::int64_t threads = 0;
   friend bool operator==(const If&, const If&);
 };
-/// Names an integer value for the rest of the enclosing block.
+/// Defines an integer variable for the rest of the enclosing block.
 struct Let {
   VarId var{};
   Expr value = Int{0};
-  /// Whether the lanes of a warp agree on the value, and the text says so. If the value depends on a thread's
-  /// number, a compiler cannot see that, and keeps all that follows from it once for each lane.
+  /// Whether all lanes of a warp have the same value, and the emitted text says so. If the value depends on
+  /// the thread's number, the compiler cannot know that, and computes everything that depends on the value
+  /// separately for each lane.
   bool uniform = false;
   friend bool operator==(const Let&, const Let&) = default;
 };
-/// `buffer` (kRegister, kScratch or kShared) lives from here to the end of the enclosing block; contents
-/// undefined.
+/// Declares that `buffer` (kRegister, kScratch or kShared) lives from here to the end of the enclosing block.
+/// Its contents are undefined at first.
 struct Alloc {
   BufferId buffer{};
   friend bool operator==(const Alloc&, const Alloc&) = default;
@@ -100,32 +101,34 @@ struct Barrier {
   friend bool operator==(const Barrier&, const Barrier&) = default;
 };
 
-/// The use of one buffer by an intrinsic. With it analysis need not know intrinsics by name.
+/// The use of one buffer by an intrinsic. It gives analysis what it needs, so that analysis need not
+/// distinguish intrinsics by name.
 struct Touch {
   BufferId buffer{};
-  /// First element.
+  /// Flat index of the first element.
   Expr index = Int{0};
-  /// Elements touched by one execution (by one thread).
+  /// Number of elements that one execution touches (by one thread).
   std::int64_t elements = 0;
-  /// Whether it is written. It may be read too (the accumulators of an mma).
+  /// Whether the buffer is written. It may be read as well (e.g. the accumulators of an mma).
   bool writes = false;
-  /// Number of runs of equal length in which the elements lie, `row_stride` elements apart (TMA boxes).
+  /// Number of sequences into which the elements are divided evenly. They begin `row_stride` elements apart
+  /// (e.g. the lines of a TMA box).
   std::int64_t rows = 1;
   std::int64_t row_stride = 0;
-  /// Whether elements outside of the tensor are left out.
+  /// Whether some of the elements may be skipped because they lie outside of the tensor.
   bool partial = false;
-  /// Number of blocks of the cluster whose shared memory is touched alike (multicast).
+  /// Number of blocks of the cluster in whose shared memory the same elements are touched (multicast).
   std::int64_t copies = 1;
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 
-/// An operation whose text is in the device-intrinsics header (codegen/): prefetch, cp.async, ... Its pointer
-/// arguments are the touches in order; the integer arguments follow.
+/// An operation whose text is in the device-intrinsics header (codegen/): prefetch, cp.async, ... Its
+/// arguments are the pointers of `touches`, in order, and then the integers of `args`.
 struct Intrinsic {
   StaticText name;  ///< "prefetch", "cp_async_16", "ldmatrix_x4", ...
   std::vector<Touch> touches;
   std::vector<Expr> args;
-  double flops = 0;  ///< flops of one thread: a warp's mma divided by 32
+  double flops = 0;  ///< flops of one thread; those of a warp's mma are divided by 32
   friend bool operator==(const Intrinsic&, const Intrinsic&) = default;
 };
 
@@ -149,8 +152,8 @@ inline std::size_t Block::size() const {
   return statements_ != nullptr ? statements_->size() : 0;
 }
 
-/// Calls `visitor` with the statement itself. Unlike std::visit it is a chain of comparisons, the most
-/// frequent kinds first, which processors predict better than a jump and compilers expand in place.
+/// Calls `visitor` with the statement itself. Unlike std::visit it compares the kinds one by one, the most
+/// frequent first. Processors predict that better than a jump, and compilers inline it.
 template <typename Visitor>
 decltype(auto) visit(const Stmt& stmt, Visitor&& visitor) {
   if (const auto* node = std::get_if<Let>(&stmt.node)) return visitor(*node);

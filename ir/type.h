@@ -15,13 +15,13 @@ enum class BufferId : std::int32_t {};
 
 /// Where a buffer lives.
 enum class Scope {
-  kGlobal,  ///< a parameter of the kernel (or, on the CPU, memory that the caller owns)
-  /// CPU: memory of one work item (packed panels), aligned to 64 bytes, contents undefined at its Alloc
+  kGlobal,  ///< a parameter of the kernel (on the CPU: memory that the caller owns)
+  /// CPU: memory of one work item (e.g. packed panels), aligned to 64 bytes; contents undefined at its Alloc.
   kScratch,
   kShared,    ///< CUDA: shared memory of the block
   kRegister,  ///< private to the thread; every index becomes a constant after unrolling
 };
-/// Returns whether caches serve the scope.
+/// Returns whether accesses to the scope go through caches.
 constexpr bool is_cached(Scope scope) {
   return scope == Scope::kGlobal || scope == Scope::kScratch;
 }
@@ -30,9 +30,9 @@ constexpr bool is_cached(Scope scope) {
 enum class LoopKind {
   kSerial,
   kUnrolled,  ///< constant extent; the emitted loop is unrolled completely
-  kRolled,  ///< as kSerial, but the compiler must not unroll it: it would need more registers than there are
-  /// CPU: outermost only; iteration i is work item i. Work items run concurrently in any order, and see the
-  /// writes of all earlier parallel loops.
+  kRolled,    ///< as kSerial, but the compiler must not unroll it, because it would need too many registers
+  /// CPU, only as the outermost loop: iteration i is work item i. Work items run concurrently in any order,
+  /// and see the writes of all earlier parallel loops.
   kParallel,
   kBlockX,
   kBlockY,
@@ -41,19 +41,19 @@ enum class LoopKind {
   kThreadY,
   kThreadZ,  ///< CUDA block; constant extent
 };
-/// Returns whether it is one of the three of a CUDA block.
+/// Returns whether the loop is over the threads of a CUDA block.
 constexpr bool is_thread(LoopKind kind) {
   return kind >= LoopKind::kThreadX;
 }
 
-/// Returns whether it is one of the three of a CUDA grid.
+/// Returns whether the loop is over the blocks of a CUDA grid.
 constexpr bool is_block(LoopKind kind) {
   return kind >= LoopKind::kBlockX && kind <= LoopKind::kBlockZ;
 }
 
-/// kCluster: all blocks of the cluster (Kernel::cluster), and so each block, too. kClusterRelaxed: the same
-/// for the threads' progress, but it orders no memory. After it, only mbarriers whose init was followed by a
-/// fence are known.
+/// The threads that wait for each other. kCluster: the threads of all blocks of the cluster
+/// (Kernel::cluster). kClusterRelaxed: the same threads, but the barrier orders no memory accesses. After it,
+/// other blocks' mbarriers may be used if a fence followed their initialisation.
 enum class BarrierScope { kBlock, kWarp, kCluster, kClusterRelaxed };
 
 }  // namespace lehr::ir

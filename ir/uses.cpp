@@ -14,7 +14,7 @@ class Walk {
       : kernel_(kernel),
         uses_{std::vector<bool>(kernel.vars.size()), std::vector<bool>(kernel.buffers.size())} {}
 
-  // Walks backwards: the uses of a variable or a buffer come behind its Let or Alloc.
+  // Walks backwards, because the uses of a variable or buffer come after its Let or Alloc.
   void add(const Block& statements) {
     for (std::size_t i = statements.size(); i > 0; --i)
       ir::visit(statements[i - 1], [&](const auto& node) { visit(node); });

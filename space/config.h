@@ -1,6 +1,6 @@
-// A kernel family and the value of each of its knobs, as people read and write them. Self-describing, so that
-// a database row or a log line can be read without the space that it came from. The search has points
-// (space/point.h).
+// A kernel family and the value of each of its knobs, in the form that people read and write. It has names
+// instead of positions, so that a row of a database or log can be read without the space that it came from.
+// The search uses points instead (space/point.h).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Config {
 /// texts parse back.
 bool is_name(std::string_view text);
 
-/// Returns the canonical text, stored and shown: "gemm_cpu(mr=8, nr=2)".
+/// Returns the canonical text, which is stored and shown: "gemm_cpu(mr=8, nr=2)".
 std::string to_text(const Config& config);
 /// Parses what to_text writes (blanks are free). Throws Error(kUser) that says what is malformed, also for
 /// more than 256 knobs.

@@ -1,5 +1,5 @@
-// The knobs and rules of one kernel family. Legal by construction: rules act while sampling and moving, and
-// the full product is never enumerated.
+// The knobs and rules of one kernel family. Rules are applied while points are drawn and moved, so that every
+// point is valid and the full product of values is never enumerated.
 #pragma once
 
 #include <algorithm>
@@ -54,29 +54,30 @@ class Members {
   std::array<std::int64_t, kMostKnobs> values_ = {};
 };
 
-/// A predicate over the knobs up to a certain one.
+/// A predicate over one knob and the knobs before it.
 using MembersTest = std::function<bool(const Members&)>;
 
-/// A combination of a knob's value and those before it that is forbidden.
+/// A forbidden combination of a knob's value with the values of knobs before it.
 struct Rule {
-  /// Fault of a config that breaks it, e.g. "needs more than 48 KiB of memory".
+  /// Fault of a config that breaks the rule, e.g. "needs more than 48 KiB of memory".
   std::string sentence;
   MembersTest forbids;
 };
 
-/// One tunable. Values are ordered: neighbouring values are one step apart.
+/// One tunable parameter. Its values are ordered: neighbouring values are one step apart.
 struct Knob {
   std::string name;
-  std::string meaning;  ///< one line with its unit
-  /// All values that it can take, whatever the knobs before it: distinct, at least one.
+  std::string meaning;  ///< one line, with the unit of the values
+  /// All values that the knob can take, whatever values the knobs before it have. Distinct; at least one.
   std::vector<std::int64_t> values;
-  std::size_t place = 0;  ///< position of its member
-  MembersTest only;  ///< for a dependent knob: whether its value goes with the knobs before it; else empty
-  std::vector<Rule> rules;  ///< checked as soon as it has a value, in this order
+  std::size_t place = 0;  ///< position of the knob's member in Members
+  /// For a dependent knob: whether its value is allowed after the values of the knobs before it; else empty.
+  MembersTest only;
+  std::vector<Rule> rules;  ///< checked in this order as soon as the knob has a value
 };
 
-/// Described once (space/knobs.h says how), then only read. It reads and writes only the knobs of a Point:
-/// the number of the family belongs to the Space.
+/// The space of one family. It is described once (see space/knobs.h), and only read afterwards. Its functions
+/// use only the knobs of a Point: the number of the family is the Space's.
 class FamilySpace {
  public:
   /// `unset` holds the members' values before any knob has a value. Names (of families and knobs) hold
@@ -87,25 +88,27 @@ class FamilySpace {
   /// values are distinct, and that there are at most kMostKnobs knobs and 65 535 values.
   void knob(std::size_t place, std::string_view name, std::string_view meaning,
             std::vector<std::int64_t> values);
-  /// Makes the last knob a dependent one: it may only have values for which `goes` is true. There may be no
-  /// such value (a dead end). Moves take the nearest one.
+  /// Makes the last knob dependent: it may have only values for which `goes` is true. There may be no such
+  /// value (a dead end). A move that makes its value invalid takes the nearest valid value.
   void only(MembersTest goes);
-  /// Forbids points as soon as the last knob so far has its value. `when` must not depend on later knobs
-  /// (read_ahead() finds out). why_invalid() then returns `sentence`.
+  /// Adds a rule that is checked as soon as the last knob added so far has its value. `when` must not depend
+  /// on later knobs (read_ahead() finds violations). why_invalid() returns `sentence` for points that break
+  /// the rule.
   void forbid(std::string_view sentence, MembersTest when);
 
-  /// Adds a knob at a position behind the others, and returns that position. Its member is 0 until it has a
-  /// value. For a family without a struct, such as a list.
+  /// Adds a knob at the next free position, and returns that position. Its member is 0 until it has a value.
+  /// For a family without a struct, such as a list.
   std::size_t add(std::string_view name, std::string_view meaning, std::vector<std::int64_t> values);
 
-  /// Makes sample() and draw() take one of `points` from now on, instead of drawing knob by knob: for a
-  /// family that is a list (listed_family). The caller ensures that they are exactly the valid ones. CHECKs
-  /// that there is at least one.
+  /// Makes sample() and draw() choose one of `points` from now on, instead of drawing knob by knob. For a
+  /// family that is a list of points (listed_family()). The caller ensures that `points` are exactly the
+  /// valid points. CHECKs that there is at least one.
   void sample_from(std::vector<Point> points);
 
-  /// Makes sample() and draw() begin with a listed valid prefix from now on, and draw only the other knobs:
-  /// fewer draws are rejected, and sampling stays uniform. The prefixes have a length at which there are at
-  /// most `most`. Does nothing after sample_from(). To be called when all knobs and rules are there.
+  /// Makes sample() and draw() begin with a valid prefix from a list, and draw only the remaining knobs.
+  /// Fewer draws are then rejected, and sampling stays uniform. The prefixes are as long as possible with at
+  /// most `most` prefixes in the list. Does nothing after sample_from(). Must be called when all knobs and
+  /// rules have been added.
   void list_prefixes(std::size_t most);
 
   const std::string& family() const { return family_; }
@@ -121,48 +124,50 @@ class FamilySpace {
   Members members_of(const Config& config) const;
   /// Returns the config of a schedule, which need not be valid.
   Config config_of(const Members& schedule) const;
-  /// Returns the valid config that is nearest to a schedule. Each knob takes, of the allowed values that
-  /// leave a valid completion, the one closest to the wanted value. CHECKs that there is one.
+  /// Returns the valid config that is nearest to a schedule. Each knob gets the value closest to the wanted
+  /// one, among the allowed values that can be completed to a valid config. CHECKs that there is one.
   Config nearest(const Members& wanted) const;
 
-  /// Returns whether the value of knob `index` goes with those before it, and they break none of its rules.
+  /// Returns whether the value of knob `index` is allowed after the values of the knobs before it, and no
+  /// rule of the knob is broken.
   bool allows(const Point& point, std::size_t index) const;
-  /// Returns whether all values are allowed: why_invalid() without its text.
+  /// Returns whether all values are allowed. Does the same as why_invalid(), but without a text.
   bool contains(const Point& point) const;
-  /// Returns a uniformly distributed valid point, by rejection on prefixes: each knob (behind the listed
-  /// prefix) is drawn from all its values, and the draw starts again at the first one that is not allowed.
-  /// Returns nullopt when 400 000 draws found no valid point.
+  /// Returns a uniformly distributed valid point, by rejection of prefixes: each knob after the listed prefix
+  /// is drawn from all its values, and the draw starts again at the first value that is not allowed. Returns
+  /// nullopt if 400 000 draws found no valid point.
   std::optional<Point> sample(Rng& rng) const;
-  /// Returns the positions of the values that knob `index` may take after those before it. Does not check
-  /// rules.
+  /// Returns the positions of the values that knob `index` may have after the values of the knobs before it.
+  /// Does not check rules.
   std::vector<std::uint16_t> choices(const Point& point, std::size_t index) const;
-  /// Makes `point` valid again after knob `changed` got a value that goes with those before it. Each later
-  /// knob whose value no longer does moves to the nearest that does (by position; a tie goes to the earlier).
-  /// Returns false if a knob has no such value or a rule is broken.
+  /// Makes `point` valid again after knob `changed` has got a value that is allowed after the knobs before
+  /// it. Each later knob whose value is no longer allowed moves to the nearest allowed value (by position; of
+  /// two equally near ones to the earlier). Returns false if a knob has no allowed value or a rule is broken.
   bool repair(Point& point, std::size_t changed) const;
-  /// Returns the number of points that draw() draws from: of the unconstrained product, of the list, or of
-  /// the listed prefixes times the product of the other knobs (as a double: it may exceed 2^64).
+  /// Returns the number of points among which draw() chooses: the size of the unconstrained product, of the
+  /// list, or the number of listed prefixes times the product of the other knobs. (A double, because it may
+  /// exceed 2^64.)
   double product_size() const;
-  /// Makes one draw of sample(). Returns false if it was rejected; `point` then means nothing. The acceptance
-  /// rate is the valid share of the product.
+  /// Makes one draw for sample(). Returns false if it was rejected; `point` is then undefined. The rate of
+  /// accepted draws is the fraction of valid points among product_size().
   bool draw(Rng& rng, Point& point) const;
 
-  /// Finds a dependency or rule of `point` that depends on later knobs: its result changes when the knobs
-  /// behind it take the values of `others`. Returns the knob's name or the rule's sentence, else nullopt. For
-  /// tests.
+  /// Finds a dependency or a rule of `point` that depends on later knobs, i.e. one whose result changes when
+  /// the knobs after it take the values of `others`. Returns the knob's name or the rule's sentence; nullopt
+  /// if there is none. For tests.
   std::optional<std::string> read_ahead(const Point& point, const Point& others) const;
 
  private:
-  /// Returns the members after the first `count` knobs.
+  /// Returns the members when only the first `count` knobs have their values.
   Members members_after(const Point& point, std::size_t count) const;
   void set(Members& members, const Point& point, std::size_t index) const {
     members[knobs_[index].place] = knobs_[index].values[point.knobs[index]];
   }
-  /// Returns whether the value of knob `index` goes with those before it.
+  /// Returns whether the value of knob `index` is allowed after the values of the knobs before it.
   bool goes(std::size_t index, const Members& members) const;
-  /// Returns the first rule of knob `index` that is broken, or nullptr.
+  /// Returns the first broken rule of knob `index`; nullptr if no rule is broken.
   const Rule* broken(std::size_t index, const Members& members) const;
-  /// Reads `config` into `point`. Returns what is wrong with it, else nullopt.
+  /// Reads `config` into `point`. Returns what is wrong with the config; nullopt if nothing is wrong.
   std::optional<std::string> read(const Config& config, Point& point) const;
 
   std::string family_;
@@ -172,10 +177,10 @@ class FamilySpace {
   std::size_t start_length_ = 0;  // number of knobs in these prefixes
 };
 
-/// Makes a family whose valid configs are exactly `points`, each with one value per knob of `names`: the
-/// configs of a table of measurements. A knob's values are those in `points`, ascending. Each knob depends on
-/// the ones before it, so that moves lead from point to point. CHECKs that there is at least one point, that
-/// lengths agree, and what FamilySpace::knob() does.
+/// Makes a family whose valid configs are exactly `points`, such as the configs of a table of measurements. A
+/// point has one value for each knob of `names`. A knob's values are those that occur in `points`, ascending.
+/// Each knob depends on the knobs before it, so that moves lead from point to point. CHECKs that there is at
+/// least one point and that lengths agree, and everything that FamilySpace::knob() CHECKs.
 FamilySpace listed_family(std::string family, const std::vector<std::string>& names,
                           std::vector<std::vector<std::int64_t>> points);
 

@@ -43,21 +43,21 @@ class Knobs {
   /// Adds knobs to `space`, which began with the members of S{}.
   explicit Knobs(FamilySpace& space) : space_(space) {}
 
-  /// Adds the next knob. Its name is stored with configs, so it stays. `values` are all that it can take,
-  /// ordered: neighbours are one step apart.
+  /// Adds the next knob. Its name is stored with configs, so it must not change later. `values` are all
+  /// values that it can take, in order: neighbouring values are one step apart.
   void knob(std::int64_t S::* member, std::string_view name, std::string_view meaning,
             std::vector<std::int64_t> values) {
     space_.knob(place_of(member), name, meaning, std::move(values));
   }
-  /// Restricts the last knob to values for which `goes(schedule)` is true. Moves take the nearest one that
-  /// does.
+  /// Restricts the last knob to values for which `goes(schedule)` is true. A move that makes its value
+  /// invalid takes the nearest valid value.
   template <typename Test>
   void only(Test goes) {
     space_.only([goes](const Members& members) { return goes(members.as<S>()); });
   }
-  /// Forbids schedules, as soon as the last knob so far has its value. Later knobs then have their
-  /// initialisers, on which `when(schedule)` must not depend. `sentence` says what is wrong with such a
-  /// schedule, without a full stop.
+  /// Forbids schedules. The rule is checked as soon as the last knob added so far has its value. Later knobs
+  /// then have their initial values, on which `when(schedule)` must not depend. `sentence` says what is wrong
+  /// with such a schedule, without a full stop.
   template <typename Test>
   void forbid(std::string_view sentence, Test when) {
     space_.forbid(sentence, [when](const Members& members) { return when(members.as<S>()); });

@@ -10,8 +10,8 @@
 namespace lehr {
 namespace {
 
-/// Most valid prefixes to list. Listing them takes a millisecond. A sample of the families for tensor cores
-/// then takes 5 to 6 us, not 180 to 210 (bench/score_bench, Sample).
+/// Maximum number of valid prefixes to list. Listing them takes a millisecond. A sample from the families for
+/// tensor cores then takes 5 to 6 us instead of 180 to 210 (bench/score_bench, Sample).
 constexpr std::size_t kPrefixes = 4096;
 
 }  // namespace

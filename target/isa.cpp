@@ -29,7 +29,8 @@ const IsaFeature* feature_named(const IsaLevel& level, std::string_view name) {
   return nullptr;
 }
 
-/// Compares positions in one machine's levels, of which lower ones come first.
+/// Returns whether the feature can be added to the level. Compares positions among the levels of one kind of
+/// machine, where lower levels come first.
 bool has_place_for(const IsaFeature& feature, const IsaLevel& level) {
   const IsaLevel* const lowest = isa_level_named(feature.level);
   return lowest->machine == level.machine && lowest <= &level;
@@ -102,7 +103,7 @@ Isa isa_said(std::string_view identity) {
   if (word == words.end()) return {};
   Isa isa = {isa_level_named(word->substr(kLevelFlag.size()))};
   if (isa.level == nullptr) return {};
-  // Only flags right behind the level count: later ones are from the user's CXX.
+  // Only flags directly after the level count: later flags come from the user's CXX.
   while (++word != words.end() && word->starts_with(kFeatureFlag)) {
     const IsaFeature* const feature = feature_named(*isa.level, word->substr(kFeatureFlag.size()));
     if (feature == nullptr) break;

@@ -12,7 +12,7 @@ namespace lehr {
 std::string prelude(Target target, const SnippetSet& used) {
   const Dialect& dialect = dialect_of(target);
   SnippetSet all = used;
-  // Operations need their vector type; "vector" sorts last, hence two passes.
+  // Two passes, because operations need their vector type and "vector" sorts last.
   for (const std::string& name : used) {
     for (std::string& needed : dialect.snippets_needed_by(name)) all.insert(std::move(needed));
     for (const char* operation :

@@ -1,6 +1,6 @@
-// The device-intrinsics header, cut into snippets. A kernel gets only those that it uses, so that the text
-// stays short enough to compile in milliseconds. No system header is included: <immintrin.h> alone would take
-// longer than a kernel.
+// The device-intrinsics header, divided into snippets. A kernel gets only the snippets that it uses, so that
+// its text compiles in milliseconds. No system header is included: <immintrin.h> alone would take longer than
+// a kernel.
 #pragma once
 
 #include <set>
@@ -14,12 +14,11 @@ namespace lehr {
 /// Names of snippets in the order in which they must be emitted.
 using SnippetSet = std::set<std::string>;
 
-/// Returns the text of the named snippets and of those that they need. CHECKs that each is known for the
-/// target.
+/// Returns the text of the snippets in `used` and of all snippets that they need. CHECKs that the target has
+/// them.
 std::string prelude(Target target, const SnippetSet& used);
 
-/// Returns the name of the function that implements an intrinsic statement ("cp_async_16" ->
-/// "lehr_cp_async_16").
+/// Returns the name of the function that implements an intrinsic: "lehr_cp_async_16" for "cp_async_16".
 std::string intrinsic_function(std::string_view intrinsic);
 
 }  // namespace lehr

@@ -82,7 +82,7 @@ std::optional<std::string> why_unserved(const Template& entry, const Workload& w
 
 namespace {
 
-/// Adds a family's space and default to `found`, or the reason why it has none.
+/// Adds a family's space and default to `found`, or the reason why the family has no space.
 void describe(const Template& entry, const Workload& workload, const Limits& limits, Families& found) {
   try {
     if (auto reason = why_unserved(entry, workload, limits)) {
@@ -151,7 +151,7 @@ ir::Kernel lower(const Workload& workload, const Config& config, const Limits& l
   if (const auto reason = why_unserved(entry, workload, limits))
     throw_user("{} does not serve '{}': {}", entry.name, to_text(workload), *reason);
   const FamilySpace space = entry.space(workload, limits);
-  // A point outside of the space might divide by zero in a lowering.
+  // Checked because a point outside of the space might divide by zero in a lowering.
   const std::optional<Point> point = space.find(config);
   if (!point) throw_user("{} is not of this space: {}", to_text(config), *space.why_invalid(config));
   return entry.lower_schedule(workload, space.members_of(*point), limits);

@@ -1,4 +1,4 @@
-// The Template of a family that describes its schedules once (space/knobs.h).
+// Makes the Template of a family whose function describes its schedules (space/knobs.h).
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace family_parts {
 template <typename S>
 S struct_of(void (*)(Knobs<S>&, const Workload&, const Limits&));
 }
-/// The struct whose knobs a family's function visits.
+/// The schedule's struct, whose knobs the function `kKnobs` visits.
 template <auto kKnobs>
 using ScheduleOf = decltype(family_parts::struct_of(kKnobs));
 
@@ -37,9 +37,10 @@ FamilySpace family_space(std::string name, const Workload& workload, const Limit
   return described_space<S>(std::move(name), [&](Knobs<S>& knobs) { kKnobs(knobs, workload, limits); });
 }
 
-/// Completes `entry` with its name and with three functions of a schedule's struct S:
+/// Completes `entry` with its name, and with three functions of a schedule's struct S:
 /// - void kKnobs(Knobs<S>&, const Workload&, const Limits&) visits the knobs;
-/// - S kWanted(const Workload&, const Limits&) returns the default; the nearest valid schedule is taken;
+/// - S kWanted(const Workload&, const Limits&) returns the wanted default; the nearest valid schedule becomes
+///   the default;
 /// - ir::Kernel kLower(const Workload&, const S&, const Limits&) returns the kernel.
 template <FamilyName kName, auto kKnobs, auto kWanted, auto kLower>
 Template family(Template entry) {

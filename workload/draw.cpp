@@ -24,7 +24,7 @@ float drawn_in_row(DType type, float usual, std::uint64_t seed, std::int64_t row
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
                   kLeast = -std::numeric_limits<float>::infinity();
   const std::int64_t number = index / row, column = index % row;
-  // One column of a row differs: the last one, the first one, or one between them.
+  // One column of a row is special: the last, the first, or one between them.
   const auto at = [&](std::int64_t places) {
     return column == (number / 16 % 3 == 0 ? row - 1 : number / 16 % 3 == 1 ? 0 : row / places);
   };

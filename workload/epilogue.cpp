@@ -32,7 +32,7 @@ const EpilogueRow& row_named(std::string_view name) {
   std::vector<std::string> names, aliases;
   for (const EpilogueRow& row : kEpilogueRows) {
     if (row.name == name || (!row.alias.empty() && row.alias == name)) return row;
-    if (row.needs_type) continue;  // its name is in the list already
+    if (row.needs_type) continue;  // the row's name is in the list already
     names.emplace_back(row.name);
     if (!row.alias.empty()) aliases.emplace_back(row.alias);
   }
@@ -111,7 +111,7 @@ PoolWindows windows_of(const EpilogueStep& step) {
   return {number(0), number(1), number(2), number(3)};
 }
 
-/// Returns the last step's row, or nullptr.
+/// Returns the row of the last step; nullptr for an epilogue without steps.
 const EpilogueRow* last_row(const Epilogue& epilogue) {
   return epilogue.empty() ? nullptr : &row_of(epilogue.steps.back().op);
 }
@@ -124,7 +124,7 @@ bool reads(const Epilogue& epilogue, std::string_view operand) {
   return std::ranges::count(operands_of(epilogue), operand, &StepOperand::name) > 0;
 }
 
-/// Checks the steps that integers need before and behind a step. `before` has the steps so far.
+/// Checks the steps that integers need before and after a step. `before` contains the earlier steps.
 void check_place(const Epilogue& before, const EpilogueStep& step, std::string_view part,
                  std::string_view text) {
   const bool dequantized = has_dequant(before);

@@ -1,5 +1,5 @@
-// The steps of an epilogue, each described by one row: text, parser, operands, reference and tolerance are
-// derived from it. templates/shared/epilogue_expr.cpp has the rows for a step in a kernel.
+// The steps of an epilogue, each described by one row, from which its text, parser, operands, reference and
+// tolerance are derived. The rows of templates/shared/epilogue_expr.cpp describe the steps in kernels.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ enum class EpilogueOp {
   kFakeQuant
 };
 
-/// The numbers in parentheses behind a step's name; the rest are 0.
+/// The numbers in parentheses after a step's name; unused elements are 0.
 using StepNumbers = std::array<float, 4>;
 
 struct EpilogueStep {
@@ -55,12 +55,12 @@ struct EpilogueStep {
 
 /// Rule for the numbers of a step.
 struct NumberRule {
-  /// How many numbers a text gives. Numbers left out at the end are usual().
+  /// Minimum and maximum number of numbers in a text. Numbers omitted at the end have the values of usual().
   std::size_t least = 0, most = 0;
   bool whole = false;
-  /// "(-1,6)", right for each step with this rule.
+  /// Numbers such as "(-1,6)" that are valid for each step with this rule.
   std::string_view example = {};
-  /// Needs of the step, for a sentence; {} is an example of the step.
+  /// Needs of the step, as part of a sentence; {} stands for an example of the step.
   std::string_view needs = {};
   bool (*are_right)(const StepNumbers& numbers) = nullptr;
   float (*usual)(const StepNumbers& numbers, std::size_t i) = nullptr;
@@ -68,16 +68,16 @@ struct NumberRule {
   void (*check)(const EpilogueStep& step, std::string_view text) = nullptr;
 };
 
-/// The unit that has an element of an operand of its own.
+/// The number of elements that an operand has: one per channel, one per element of the output, or one in all.
 enum class OperandPer { kChannel, kElement, kTensor };
 
 enum class OperandType {
   /// The type of the output. In an epilogue with a dequant, the type in which the step computes: s32 before
-  /// it, f32 behind it.
+  /// the dequant, f32 after it.
   kUsual,
   kF32,
   kOutput,
-  kOfStep  ///< EpilogueStep::type, or as kUsual if the text states no type
+  kOfStep  ///< EpilogueStep::type; if the text states no type, as kUsual
 };
 
 /// A tensor that a step reads.
@@ -85,44 +85,48 @@ struct EpilogueOperand {
   std::string_view name = {};  ///< "bias", "scale", "shift", "residual"
   OperandPer per = OperandPer::kChannel;
   OperandType type = OperandType::kUsual;
-  /// How a check draws it, if not as usual. If the step computes in s32, the operand is drawn in units of the
-  /// sums' deviation; a scale is per such a unit.
+  /// How a check draws the operand, if not as usual. If the step computes in s32, the draw is in units of the
+  /// sums' deviation; a scale is per such unit.
   std::optional<Draw> draw = std::nullopt;
 };
 
-/// The elements of a step's operands that belong to one value.
+/// The elements of a step's operands that are combined with one value.
 using StepOperands = std::array<double, 3>;
 
-/// Bounds of values: the error of each, and its size.
+/// Bounds for values: `off` for their errors, `largest` for their sizes.
 struct ErrorBound {
   double off = 0, largest = 0;
 };
 
-/// A row of the table. A step has a value(), or makes one column out of two, or one pixel out of a window.
+/// A row of the table. A step has a value(), or combines two columns to one (`gate`), or the pixels of a
+/// window to one (`pooled`).
 struct EpilogueRow {
   EpilogueOp op{};
   std::string_view name;
-  /// Another program's name, which is accepted too.
+  /// Name of the step in another program, which is accepted too.
   std::string_view alias = {};
   NumberRule numbers = {};
-  /// Types that may be in the parentheses: EpilogueStep::type. Rows of one name differ in these. Only the
-  /// first of them may be written without parentheses.
+  /// Types that may be stated in the parentheses (EpilogueStep::type). Rows with the same name differ in
+  /// these types. Only for the first of these rows the type may be omitted.
   std::span<const DType> types = {};
   bool needs_type = false;
-  bool of_integers = false;  ///< a dequant, or a step that needs one before it
+  bool of_integers = false;  ///< whether it is a dequant, or a step that needs a dequant before it
   std::array<EpilogueOperand, 3> operands = {};
   double (*value)(double x, const StepNumbers& numbers, const StepOperands& operands) = nullptr;
-  /// For a step that rounds to integers: value() before rounding, for arguments that are not exact.
+  /// For a step that rounds to integers: the value before rounding, for arguments that are not exact.
   double (*before_rounding)(double x, const StepNumbers& numbers, const StepOperands& operands) = nullptr;
-  /// For columns of a GEMM in pairs, the gate's and then the value's: column j of the output is this step of
-  /// x[2 j], times x[2 j + 1]. Two products in one kernel, whose B holds their columns alternately.
+  /// For pairs of columns of a GEMM, the gate's column followed by the value's: output column j is this step
+  /// applied to x[2 j], times x[2 j + 1]. The GEMM is two products in one kernel; its B holds their columns
+  /// alternately.
   std::optional<EpilogueOp> gate = std::nullopt;
-  /// For a convolution: makes one value out of window x window neighbours (PoolWindows).
+  /// For a convolution: combines window x window neighbours to one value (PoolWindows).
   double (*pooled)(std::span<const double> window) = nullptr;
-  /// Whether it is the same on every machine in f32, with each operation rounded by itself.
+  /// Whether the result is the same on every machine when it is computed in f32 with each operation rounded
+  /// separately.
   bool exact = false;
-  /// Returns the bound of the result, computed in arithmetic of this `epsilon` from such values, with
-  /// operands as make_inputs() makes them. For a gate it follows from the two factors.
+  /// Returns the bound of the step's result for input values with the bound `of`, in arithmetic with this
+  /// `epsilon`, and with operands from make_inputs(). For a gate, the bound follows from those of the two
+  /// factors.
   ErrorBound (*bound)(ErrorBound of, const StepNumbers& numbers, double epsilon) = nullptr;
 
   constexpr std::size_t operand_count() const {
@@ -130,7 +134,7 @@ struct EpilogueRow {
     while (count < operands.size() && !operands[count].name.empty()) ++count;
     return count;
   }
-  /// Returns whether its output is smaller than its input. It is the last step.
+  /// Returns whether the step's output is smaller than its input. Only a quant may follow such a step.
   constexpr bool shrinks() const { return gate.has_value() || pooled != nullptr; }
 };
 
@@ -151,15 +155,16 @@ inline constexpr NumberRule kWindowRule = {
     .usual = [](const StepNumbers& n, std::size_t i) { return i == 2 ? 0 : n[i - 1]; },
     .check = &check_windows};
 
-/// Clamps; NaN stays.
+/// Clamps a value; NaN stays NaN.
 inline double clamped(double x, double low, double high) {
   return std::isnan(x) ? x : std::clamp(x, low, high);
 }
 
-/// Units in the last place of argument or result within which the functions are (target/cpu/prelude_math.h).
+/// Maximum error of the functions in units in the last place, of the argument or the result
+/// (target/cpu/prelude_math.h).
 inline constexpr double kUnits = 6;
 
-/// Returns the bound of a step that leaves an error as it is, or makes it smaller.
+/// Returns the bound of a step that does not increase errors.
 inline ErrorBound bound_stays(ErrorBound of, const StepNumbers&, double) {
   return of;
 }
@@ -175,19 +180,19 @@ inline ErrorBound bound_of_sum(ErrorBound of, const StepNumbers&, double epsilon
 inline ErrorBound bound_of_smooth(ErrorBound of, const StepNumbers&, double epsilon) {
   return {1.13 * of.off + kUnits * epsilon * of.largest, of.largest};
 }
-/// Returns the bound of a function that ends at 1 and is no steeper.
+/// Returns the bound of a function that saturates at 1 and has no slope above 1.
 inline ErrorBound bound_of_saturating(ErrorBound of, const StepNumbers&, double epsilon) {
   return {of.off + kUnits * epsilon, 1};
 }
 
-/// Deviations that a check gives to values made from sums of integers: in f32 about that of other steps'
-/// values; as quantized integers they reach both ends of u8 and s8 now and then; residuals are about as large
-/// as 1.
+/// Deviations that a check gives to values computed from sums of integers. In f32 they are about those of
+/// other steps' values. As quantized integers they sometimes reach both ends of u8 and s8. Residuals are
+/// about as large as 1.
 inline constexpr double kDequantized = 2, kQuantized = 24, kOfResidual = 0.02;
 inline constexpr Draw::Kind kScale = Draw::Kind::kScale;
 inline constexpr Draw kZeroPointDraw = {.kind = Draw::Kind::kZeroPoint};
 
-/// Types of a residual behind a dequant, besides f32.
+/// Types that a residual after a dequant may have in addition to f32.
 inline constexpr DType kFloatResiduals[] = {DType::kBF16}, kQuantizedResiduals[] = {DType::kU8, DType::kS8};
 
 /// Returns `x` rounded to f32. A step that rounds more than once does so with this function. In f32 the
@@ -302,10 +307,10 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
     {.op = EpilogueOp::kHardSwish,
      .name = "hard_swish",
      .value = [](double x, auto&...) { return x * clamped(x / 6 + 0.5, 0, 1); },
-     // Its slope is 3/2 at most.
+     // The slope of the step is at most 3/2.
      .bound = [](ErrorBound of, auto&,
                  double epsilon) { return ErrorBound{1.5 * of.off + 3 * epsilon * of.largest, of.largest}; }},
-    {.op = EpilogueOp::kDequant,  // converts a sum in s32
+    {.op = EpilogueOp::kDequant,  // converts sums in s32 to f32
      .name = "dequant",
      .of_integers = true,
      .operands = {{{"dequant_scale", OperandPer::kChannel, OperandType::kF32,
@@ -313,7 +318,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      .value = [](double x, auto&, auto& with) { return in_f32(x) * with[0]; },
      .exact = true,
      .bound = [](ErrorBound of, auto&, double) { return times(of, kMostScaling * kDequantized); }},
-    {.op = EpilogueOp::kQuant,  // to an output of u8 or s8, which rounds half to even and saturates
+    {.op = EpilogueOp::kQuant,  // converts to an output of u8 or s8, rounds half to even and saturates
      .name = "quant",
      .of_integers = true,
      .operands = {{{"quant_scale", OperandPer::kTensor, OperandType::kF32, Draw{kScale, 0, kQuantized}},
@@ -321,7 +326,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
      .value = [](double x, auto&, auto& with) { return std::nearbyint(in_f32(x * with[0])) + with[1]; },
      .before_rounding = [](double x, auto&, auto& with) { return x * with[0] + with[1]; },
      .exact = true,
-     // The product rounds. One that does not saturate is below 512; its sum with the zero point, too.
+     // The product rounds. If it does not saturate it is below 512, and so is its sum with the zero point.
      .bound =
          [](ErrorBound of, auto&, double epsilon) {
            return ErrorBound{kMostScaling * kQuantized * of.off + 2 * epsilon * 512, 255};
@@ -341,7 +346,8 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
            const double residual = 255 * kMostScaling * kOfResidual, largest = of.largest + residual;
            return ErrorBound{of.off + epsilon * (residual + largest), largest};
          }},
-    {.op = EpilogueOp::kFakeQuant,  // the effect of a quantized tensor between two operators on a value
+    // Applies to a value the effect of a quantized tensor between two operators.
+    {.op = EpilogueOp::kFakeQuant,
      .name = "fake_quant",
      .numbers = {.least = 2,
                  .most = 2,
@@ -365,7 +371,7 @@ inline constexpr EpilogueRow kEpilogueRows[] = {
            return clamped(x * with[0], n[0] - with[1], n[1] - with[1]) * with[2];
          },
      .exact = true,
-     // Rounding to whole numbers adds half of one to the error of the product, which is below 512 if it does
+     // Rounding to whole numbers adds an error of 1/2 to that of the product, which is below 512 if it does
      // not saturate.
      .bound =
          [](ErrorBound of, auto& n, double epsilon) {
@@ -379,7 +385,8 @@ constexpr const EpilogueRow& row_of(EpilogueOp op) {
   return kEpilogueRows[static_cast<std::size_t>(op)];
 }
 
-/// Returns whether `rows`, which have a member `op`, have one for each step for which `is_asked` is true.
+/// Returns whether `rows` (whose elements have a member `op`) has one row for each step for which `is_asked`
+/// is true.
 constexpr bool has_rows(const auto& rows, bool (*is_asked)(const EpilogueRow& step)) {
   return std::ranges::all_of(kEpilogueRows, [&](const EpilogueRow& step) {
     return !is_asked(step) || std::ranges::any_of(rows, [&](const auto& row) { return row.op == step.op; });

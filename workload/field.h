@@ -10,7 +10,7 @@ namespace lehr {
 
 struct Workload;
 
-/// Which lists a flag takes.
+/// Which kind of list a flag accepts.
 enum class Sweep {
   kNone,
   kSizes,  ///< "64,128", "1024:4096:1024", "4096+1024" (cli/args.h)
@@ -23,12 +23,12 @@ enum class Sweep {
 struct Field {
   std::string_view key;
   std::string_view help = {};  ///< help of the flag --key; "" if there is no such flag
-  /// Value of the flag if it is not given; "" if the operator's complete() sets it.
+  /// Value of the flag if it is not given; "" if the operator's complete() sets the value.
   std::string_view usual = {};
   Sweep sweep = Sweep::kNone;
   bool required = false;  ///< a flag that must be given
-  /// Whether it was added after texts were stored. It is left out if it has its `usual` value, else it comes
-  /// behind all others.
+  /// Whether the field was added after texts had been stored. In a text it comes after all other fields, and
+  /// it is omitted if it has its `usual` value.
   bool later = false;
   bool is_last_word = false;  ///< the command line gives its value without a flag
   bool names_flag = false;    ///< sentences about a bad value of the flag begin with the flag
@@ -36,20 +36,21 @@ struct Field {
   bool drops_layout = false;  ///< a type may be written like an operand, "f32:row"
   /// Choices of the flag; empty: read() reports what is wrong.
   std::span<const std::string_view> choices = {};
-  /// Adds the value's text. This and the next two are nullptr in a row that is only a flag; complete() reads
-  /// it.
+  /// Appends the value's text. This function and the next two are nullptr in a row that is only a flag, whose
+  /// value complete() reads.
   void (*append)(const Workload& workload, std::string& text) = nullptr;
-  /// Sets the value. `name` is its name in sentences: the key, or the flag. Throws Error(kUser), one
-  /// sentence.
+  /// Sets the value. `name` is the key or the flag, for error messages. Throws Error(kUser), one sentence.
   void (*read)(const Field& field, std::string_view name, std::string_view value,
                Workload& workload) = nullptr;
-  /// Returns how far two values are apart: powers of two between sizes, kOtherKind for another type, layout
-  /// or math, kOtherEpilogue for another epilogue or scale, or if only one of two operands is constant.
+  /// Returns the distance of two workloads in this field: powers of two between sizes; kOtherKind for
+  /// different types, layouts or math; kOtherEpilogue for different epilogues or scales, or if only one of
+  /// two operands is constant.
   double (*distance)(const Workload& a, const Workload& b) = nullptr;
 
   constexpr bool in_text() const { return read != nullptr; }
   constexpr bool is_flag() const { return !help.empty(); }
-  /// Returns whether it was added later and has an unusual value here: only then is it in a text.
+  /// Returns whether the field was added later and has an unusual value in this workload. Only such later
+  /// fields appear in a text.
   bool is_new_in(const Workload& workload) const {
     if (!later) return false;
     std::string value;
@@ -58,8 +59,8 @@ struct Field {
   }
 
  private:
-  // Defined before its uses: clang does not evaluate a constant through a template that is defined behind
-  // them.
+  // Must be defined before it is used: clang does not evaluate a constant with a template that is defined
+  // later.
   template <typename T>
   constexpr Field with(T Field::* member, T value) const {
     Field changed = *this;
@@ -83,6 +84,6 @@ struct Field {
 };
 
 inline constexpr double kOtherKind = 4;
-inline constexpr double kOtherEpilogue = 0.5;  ///< for a pass over the output at the end
+inline constexpr double kOtherEpilogue = 0.5;  ///< stands for an additional pass over the output
 
 }  // namespace lehr

@@ -38,8 +38,8 @@ constexpr Field field(std::string_view key, std::string_view help = {}) {
               }};
 }
 
-/// Makes a field of numbers with an x between them: two, vertical and horizontal, or the four sides of a
-/// padding.
+/// Makes a field of numbers with an x between them: a vertical and a horizontal one, or the padding on four
+/// sides.
 template <auto... kMembers>
 constexpr Field numbers(std::string_view key, std::string_view help) {
   return {.key = key,
@@ -55,7 +55,7 @@ constexpr Field numbers(std::string_view key, std::string_view help) {
               }};
 }
 
-/// Makes a flag that stands for others: the operator's complete() reads it.
+/// Makes a flag that stands for other flags; the operator's complete() reads it.
 constexpr Field shorthand(std::string_view key, std::string_view help) {
   return {.key = key, .help = help};
 }

@@ -25,9 +25,9 @@ void append_value(std::string& text, const Epilogue& epilogue);
 void append_value(std::string& text, const Pair& pair);
 void append_value(std::string& text, const Padding& padding);
 
-/// Read the values, as Field::read. Sizes may be sums: with n=4096+1024 layers that share A are one product
-/// with their B side by side. A single number stands for both of a pair and for all sides of a padding, two
-/// for the vertical and the horizontal ones.
+/// Read the values as Field::read does. Sizes may be sums: n=4096+1024 is the product of layers that share A
+/// and have their B side by side. One number stands for both numbers of a pair and for all sides of a
+/// padding; two numbers stand for the vertical and the horizontal sides.
 void read_value(const Field& field, std::string_view name, std::string_view value, std::int64_t& size);
 void read_value(const Field& field, std::string_view name, std::string_view value, float& number);
 void read_value(const Field& field, std::string_view name, std::string_view value, Operand& operand);
@@ -39,9 +39,9 @@ void read_value(const Field& field, std::string_view name, std::string_view valu
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 2>& pair);
 void read_value(std::string_view name, std::string_view value, const std::array<std::int64_t*, 4>& padding);
 
-/// Return distances, as Field::distance. A scale, a zero point and whether an operand is constant count like
-/// an epilogue. Numbers that belong together count with their mean. Those of a padding count as if they were
-/// larger by one, since they may be 0.
+/// Return distances as Field::distance does. A scale, a zero point and whether an operand is constant count
+/// like an epilogue. Numbers that belong together count with their mean. Numbers of a padding are increased
+/// by one first, because they may be 0.
 double value_distance(std::int64_t a, std::int64_t b);
 double value_distance(float a, float b);
 double value_distance(const Operand& a, const Operand& b);

@@ -43,7 +43,7 @@ std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint6
     if (tensor.is_output()) continue;
     values.resize(static_cast<std::size_t>(tensor.elements));
     const std::uint64_t key = input_key(seed, tensor.name);
-    // Looking up is cheaper than rounding, but making the table does not pay for few elements.
+    // A table is faster than rounding each value, but making it does not pay for few elements.
     const std::vector<float> table =
         tensor.elements > kInputSteps ? input_values(tensor.type, tensor.draw) : std::vector<float>();
     in_parts(tensor.elements, parts_of(tensor.elements, threads),

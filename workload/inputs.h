@@ -1,5 +1,5 @@
-// The contents of tensors when a kernel is checked and timed: a function of seed, tensor and index. Any range
-// can be made anywhere, by any number of threads, on the host and on a device.
+// The contents of tensors when a kernel is checked and timed. Each element is a function of seed, tensor and
+// index, so that any range can be made anywhere: by any number of threads, on the host and on a device.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@ namespace lehr {
 
 struct Workload;
 
-/// Returns the start value of one tensor's generator.
+/// Returns the initial value of the generator for one tensor.
 std::uint64_t input_key(std::uint64_t seed, std::string_view tensor);
 
-/// Returns drawn_value() of all numbers, in order.
+/// Returns drawn_value() for all numbers of the generator, in order.
 std::vector<float> input_values(DType type, const Draw& draw);
 
-/// An input whose elements are made on request: for few elements, or scattered ones.
+/// An input whose elements are made on request. For inputs of which only a few or scattered elements are
+/// read.
 class MadeInput {
  public:
-  /// Makes an input without a tensor.
+  /// Makes an input that belongs to no tensor.
   MadeInput() = default;
   MadeInput(std::uint64_t seed, const TensorSpec& tensor)
       : seed_(seed),
@@ -45,10 +46,10 @@ class MadeInput {
 /// Returns the inputs in the order of make_inputs().
 std::vector<MadeInput> made_inputs(const Workload& workload, std::uint64_t seed);
 
-/// Returns input data by tensor, in the order of tensors_of() (outputs empty), made by `threads` threads
-/// according to TensorSpec::draw. Most of it is Normal(0,1)-like (zeros or small integers make GPUs look
-/// faster than they are: an A100 by 15 % at 8192 cubed, Horace He, "Strangely, matrix multiplications on GPUs
-/// run faster when given predictable data").
+/// Returns the data of each of tensors_of() (outputs are empty), made by `threads` threads according to
+/// TensorSpec::draw. Most of it is Normal(0,1)-like, because zeros or small integers make GPUs look faster
+/// than they are: an A100 by 15 % at 8192 cubed (Horace He, "Strangely, matrix multiplications on GPUs run
+/// faster when given predictable data").
 std::vector<std::vector<float>> make_inputs(const Workload& workload, std::uint64_t seed, int threads = 1);
 
 }  // namespace lehr

@@ -6,13 +6,13 @@
 namespace lehr {
 namespace {
 
-/// Deviation of both operands. Each value of their types occurs, the least and the largest ones in one of 200
-/// elements or more, so that two products overflow a saturating instruction.
+/// Deviation of both operands. Each value of their types occurs; the minimum and the maximum are at least one
+/// in 200 elements, so that two products overflow a saturating instruction.
 constexpr double kDeviation = 50;
-/// In longer sums the second operand is smaller: sums have a deviation of at most 2^20.
+/// Length from which on the second operand is drawn smaller, so that sums have a deviation of at most 2^20.
 constexpr std::int64_t kLongSum = 16384;
 
-/// Squared distance of the first operand's middle from the zero point, or from 0 without one.
+/// Squared distance of the first operand's mean from the zero point; from 0 if there is no zero point.
 struct SquaredOffset {
   double mean = 0, most = 0;
 };
@@ -33,7 +33,7 @@ double deviation_of_second(const ProductSums& sums) {
   return kDeviation * std::sqrt(std::min(1.0, share));
 }
 
-/// Returns the deviation of the sums over all zero points.
+/// Returns the deviation of the sums, taken over all zero points.
 double deviation_of(const ProductSums& sums) {
   return std::sqrt(static_cast<double>(sums.products) *
                    (kDeviation * kDeviation + squared_offset(sums).mean)) *
@@ -64,8 +64,9 @@ void set_draws(const ProductSums& sums, const Epilogue& epilogue, std::vector<Te
   }
 }
 
-// In the products of (a - zero) with b, the second factor is independent and has mean 0. Given the first
-// factors, the sum is a sum of independent values of at most `most` in size: Bernstein's bound.
+// In the products of (a - zero) and b, the second factor is independent of the first and has mean 0. Given
+// the first factors, a sum consists of independent values with absolute values of at most `most`: Bernstein's
+// bound.
 double largest_of_integers(const ProductSums& sums, std::int64_t count) {
   const double products = static_cast<double>(sums.products), second = deviation_of_second(sums);
   const double first = std::sqrt(kDeviation * kDeviation + squared_offset(sums).most);

@@ -10,9 +10,9 @@
 namespace lehr {
 namespace {
 
-// Returns rows to compare if all would take too long: the first and last of each matrix and evenly spread
-// ones. Each is shifted by a pseudo-random offset, so that a fault in every 64th row does not slip through
-// the grid.
+// Returns the rows to compare if comparing all would take too long: the first and the last row of each
+// matrix, and evenly spread rows in between. Each of the latter is shifted by a pseudo-random offset, so that
+// a fault in every 64th row is not missed by a regular grid.
 std::vector<std::int64_t> chosen_rows(std::int64_t m, std::int64_t count) {
   std::vector<std::int64_t> rows = {0, m - 1};
   Rng rng(0x5eed);
@@ -26,7 +26,7 @@ std::vector<std::int64_t> chosen_rows(std::int64_t m, std::int64_t count) {
   return rows;
 }
 
-// Returns all rows of an output of `m` rows, or as many as `full_flops` allow.
+// Returns all rows of an output with `m` rows, or as many rows as `full_flops` allows.
 std::vector<std::int64_t> rows_to_compute(std::int64_t m, double flops, double full_flops) {
   if (flops > full_flops)
     return chosen_rows(m, std::max<std::int64_t>(
@@ -36,7 +36,7 @@ std::vector<std::int64_t> rows_to_compute(std::int64_t m, double flops, double f
   return rows;
 }
 
-/// Adds a line. If the whole output is expected, it is stored at its indices.
+/// Adds a line. If the whole output is computed, the line is stored at its indices.
 void add_line(const OutputLine& line, bool full, Reference& reference) {
   if (full && !line.bounds.empty()) reference.bounds.resize(reference.values.size());
   std::int64_t index = line.first;

@@ -1,4 +1,4 @@
-// Single elements of an output: the most conclusive ones, and their expected values.
+// Single elements of an output: which of them are most conclusive, and their expected values.
 #include <algorithm>
 
 #include "base/in_parts.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kTile = 16;
 
-/// Returns how many products an element needs. Windows that overlap share none.
+/// Returns the number of products that an element needs. Overlapping windows share no products.
 double products_of(const Workload& workload, std::int64_t elements) {
   const PoolWindows windows = windows_of(workload.epilogue);
   const double overlap = static_cast<double>(windows.window) / static_cast<double>(windows.stride);
@@ -63,7 +63,8 @@ std::vector<std::int64_t> telling_elements(const Workload& workload, std::size_t
       index += (d == fixed ? at : anywhere(shape[d])) * shape[d].stride;
     chosen.push_back(index);
   };
-  // Half of them lie at edges, shared by the dimensions. If there are more edges, some are left out.
+  // Half of the elements lie at edges. The dimensions share them equally; if there are more edges, some are
+  // omitted.
   const std::int64_t each = count / 2 / static_cast<std::int64_t>(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d) {
     auto left = static_cast<std::size_t>(each);

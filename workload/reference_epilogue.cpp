@@ -12,7 +12,7 @@ namespace lehr {
 
 namespace {
 
-/// Positions of an output element's operands.
+/// Where an output element's operands are read.
 struct Place {
   std::size_t channel = 0, element = 0;
   std::size_t of(OperandPer per) const {
@@ -20,7 +20,7 @@ struct Place {
   }
 };
 
-/// A value in the middle of the steps.
+/// A value after some of the steps.
 template <typename Operand>
 struct Way {
   double value;
@@ -114,7 +114,7 @@ double tolerance_behind(const Epilogue& epilogue, double tolerance, double large
       if (exact) bound.off = 0;
       continue;
     }
-    // A product: each factor's error times the other one.
+    // For a product, each factor's error is multiplied by the other factor.
     const ErrorBound gate = row_of(*row.gate).bound(bound, {}, epsilon);
     bound.off = gate.off * bound.largest + bound.off * gate.largest + epsilon * bound.largest * gate.largest;
     bound.largest *= gate.largest;

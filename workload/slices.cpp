@@ -23,7 +23,7 @@ std::optional<Slices> slices_of(const Workload& workload) {
   CHECK(field != table.fields.end(), "{} has no field {}", table.name, key);
   Slices slices{key, 1, {}};
   const std::vector<TensorSpec> all = tensors_of(workload);
-  // Either a tensor grows by a second slice as by the first one, or it does not grow.
+  // Either a second slice makes a tensor as much larger as the first one did, or the tensor does not grow.
   const Workload fixed = fixed_rows(workload);
   const std::vector<TensorSpec> one = tensors_with(fixed, *field, "1"),
                                 two = tensors_with(fixed, *field, "2");

@@ -10,16 +10,18 @@
 
 namespace lehr {
 
-/// A size of a workload whose slices lie one after the other in every tensor that grows with it, and are
-/// computed independently: kernels for few slices compute slices of a larger workload.
+/// A size of a workload that can be divided into slices. The slices follow each other in every tensor that
+/// grows with the size, and are computed independently, so that kernels for few slices can compute slices of
+/// a larger workload.
 struct Slices {
   std::string_view field;  ///< "m", "n"
-  std::int64_t count = 0;  ///< value of the field; with any number of rows, the rows of the call
+  std::int64_t count = 0;  ///< value of the field; with any number of rows, the rows of the described call
   std::vector<std::int64_t>
-      elements;  ///< elements of one slice, for each of tensors_of(); 0: the whole tensor belongs to all
+      elements;  ///< elements of one slice in each of tensors_of(); 0: all slices share the whole tensor
 };
 
-/// Returns nullopt if there is no such size: a batch of products, or A or C by columns.
+/// Returns nullopt if the workload has no such size: for a batch of products, and if A or C is stored by
+/// columns.
 std::optional<Slices> slices_of(const Workload& workload);
 
 }  // namespace lehr

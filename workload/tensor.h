@@ -13,20 +13,20 @@ namespace lehr {
 enum class TensorRole {
   kInput,   ///< input of the operator
   kOutput,  ///< output of the operator: at least one
-  kOperand  ///< read by the epilogue
+  kOperand  ///< input that the epilogue reads
 };
 
-/// A tensor of the workload, in argument order: those of the operator (a, b, c; or x, f, y: input, filter,
-/// output), the zero point of the first one if it has one (a_zero, x_zero), then the operands of the
-/// epilogue.
+/// A tensor of the workload. The order of the arguments is: the operator's tensors (a, b, c, or x, f, y:
+/// input, filter, output), the zero point of the first one if it has one (a_zero, x_zero), and the operands
+/// of the epilogue.
 struct TensorSpec {
   std::string name;
   DType type = DType::kF32;
   std::int64_t elements = 0;
   TensorRole role = TensorRole::kInput;
-  bool constant = false;  ///< stays the same from call to call: a filter, a constant B
-  Draw draw = {};         ///< draw of an input, in the result of tensors_of()
-  /// Elements of a row, if rows are drawn differently (drawn_in_row()); 0: all are alike.
+  bool constant = false;  ///< whether it stays the same from call to call, e.g. a filter or a constant B
+  Draw draw = {};         ///< how an input is drawn; set by tensors_of()
+  /// Elements of a row if each row is drawn differently (drawn_in_row()); 0: all elements are drawn alike.
   std::int64_t row = 0;
   bool is_output() const { return role == TensorRole::kOutput; }
 };

@@ -10,23 +10,27 @@
 namespace lehr {
 namespace {
 
-/// A right output is called wrong once in this many checks, whatever its size.
+/// Number of checks in which one correct output may be judged wrong, whatever its size.
 constexpr double kChecks = 1e6;
-/// Number of bounds that share this probability: for the roundings; for the losses of operands, products or
-/// transforms; for the loss of a sum in a tensor core; for the sums before an epilogue.
+/// Number of bounds that share this probability: one for the roundings; one for the losses of operands,
+/// products or transforms; one for the loss of a sum in a tensor core; one for the sums before an epilogue.
 constexpr double kBounds = 4;
-/// Products of 8-bit floats that a tensor core adds to a sum at a time.
+/// Number of products of 8-bit floats that a tensor core adds to a sum at a time.
 constexpr double kStep = 32;
 
-// Hopper's tensor cores keep 13 fraction bits of the largest of a step's 32 products and the sum so far, so
-// that each of the 33 loses up to a unit of them, uniformly: a step is off by sqrt(33 / 3) units, and a unit
-// is at most 2^-13 of the sum. (Ada's add 16 at a time: 17 that lose in twice as many steps.) There is one
-// such rounding per 32 products: as many fewer, so that the bound is smaller by sqrt(32). While the sum is
-// small, the largest product of a step takes its place. It is about as large as a sum of 32 of them, as if
-// the sum had begun a step earlier; another half step for the last one. The sum itself loses nothing until a
-// step makes it longer, since it has no more bits before than after: it does not drift.
-// With two levels, the same holds for independent sums of at most 128 products. Next to such a sum only
-// products below 2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of them.
+// In each step, a Hopper tensor core adds 32 products to the sum so far. It keeps 13 fraction bits relative
+// to the largest of these 33 numbers, so that each of them loses up to one unit of the last bit, uniformly
+// distributed. The error of a step is then sqrt(33 / 3) units, and a unit is at most 2^-13 of the sum. (Ada's
+// tensor cores add 16 products in a step: 17 numbers lose bits, in twice as many steps.) There is one such
+// error per 32 products instead of one rounding per product, so the bound is smaller by sqrt(32). While the
+// sum is small, the largest product of a step determines the unit. It is about as large as a sum of 32
+// products, as if the sum had begun a step earlier: that adds one step, and half a step is added for the last
+// one. The sum itself loses nothing until a step makes it longer, because before that it has no more bits
+// than the tensor core keeps. So it does not drift.
+//
+// With two levels, the same holds for independent sums of at most 128 products. Compared with such a sum,
+// only products below 2^-7 of it have bits to lose (they have 6 fraction bits): at most a quarter of the
+// products.
 double loss_of_8_bit_floats(const ProductSums& s, double rarity) {
   const double k = static_cast<double>(s.products);
   const bool two_level = s.math == Math::kTwoLevel;
@@ -40,27 +44,32 @@ double loss_of_8_bit_floats(const ProductSums& s, double rarity) {
          gathered_bound(std::ceil(k / together) / 2, 2 / std::numbers::pi, rarity);
 }
 
-/// Returns whether the sums may stay in a tensor core that keeps more fraction bits while it adds than after.
-/// That is not so for 8-bit floats. Sums of 3xTF32 leave it after every step: their losses there have either
-/// sign, and are smaller than the roundings that they save.
+/// Returns whether the sums may stay in a tensor core that keeps more fraction bits while it adds than
+/// afterwards. That does not apply to 8-bit floats. With 3xTF32, sums leave the tensor core after every step:
+/// their losses there have either sign, and are smaller than the rounding errors that they replace.
 bool drifts_in_tensor_core(const ProductSums& s) {
   const bool of_16_bits = s.operand == DType::kF16 || s.operand == DType::kBF16;
   return s.accum == DType::kF32 && s.math == (of_16_bits ? Math::kStrict : Math::kTf32);
 }
 
-// A tensor core does not round: after every step it truncates a sum towards zero below fraction bit 23.
-// Khattak and Mikaitis ("Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004) found on Ampere one bit
-// more while it adds, in steps of 8 products of 16 bits and 4 of tf32: it loses half a unit every other time,
-// a quarter on average. On Hopper it is two bits more, in steps of twice as many (measured:
-// tests/emulator/tensor_sum.h), so 3/8 of a unit half as often; on Volta there are no more bits. The
-// difference of a step from the average is random, as a rounding is. But the quarter always makes the sum
-// smaller, and a unit is at most 2^-23 of it: so a sum drifts by 2^-25 of its mean size in every step. The
-// sums of k products of variance 1 are a random walk W, whose mean size is sqrt(k) times the integral of |W|
-// over one unit of time. That has the mean 2/3 sqrt(2 / pi), and exceeds it by z with probability exp(-3/2
-// z^2) at most (the inequality of Borell and of Tsirelson, Ibragimov and Sudakov: it is the largest of the
-// integrals of f W with |f| <= 1, which are normal and of variance 1/3 at most). With few steps the sum is
-// larger than the integral, as by 3/4 of a step. Products of one row share its size: a walk is beyond z most
-// likely where both are large, which `rarity` more products make up for (as in rounding_bound()).
+// A tensor core does not round: after every step it truncates the sum towards zero below fraction bit 23.
+// Khattak and Mikaitis ("Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004) found that on Ampere it
+// keeps one bit more while it adds, in steps of 8 products of 16 bits and of 4 products of tf32. So it loses
+// half a unit every other time, a quarter of a unit on average. On Hopper it keeps two bits more, and its
+// steps have twice as many products (measured: tests/emulator/tensor_sum.h), so it loses 3/8 of a unit, half
+// as often. On Volta there are no more bits.
+//
+// The difference of a step's loss from the average is random, as a rounding error is. But the average loss, a
+// quarter of a unit, always makes the sum smaller. A unit is at most 2^-23 of the sum, so in every step the
+// sum drifts by 2^-25 of its mean absolute value.
+//
+// The sums of k products of variance 1 are a random walk W. Their mean absolute value is sqrt(k) times the
+// integral of |W| over one unit of time. That integral has the mean 2/3 sqrt(2 / pi), and exceeds it by z
+// with a probability of at most exp(-3/2 z^2), by the inequality of Borell and of Tsirelson, Ibragimov and
+// Sudakov: the integral is the largest of the integrals of f W with |f| <= 1, which are normal with variances
+// of at most 1/3. With few steps the sum is larger than the integral, as if there were 3/4 of a step more.
+// All products of one row of A share its size. A walk most probably exceeds z where both the row and the
+// integral are large, which adding `rarity` to the number of products accounts for (as in rounding_bound()).
 double drift_in_tensor_core(const ProductSums& s, double rarity) {
   const double k = static_cast<double>(s.products), of_a_step = s.math == Math::kTf32 ? 4 : 8;
   const double steps = std::ceil(k / of_a_step) + 0.75;
@@ -113,8 +122,8 @@ double largest_of_sums(std::int64_t products, std::int64_t count) {
   return std::min(gathered_bound(k, 1, rarity_of(count)), k * kLargestInput * kLargestInput);
 }
 
-// Returns the standard deviation of a rounding. It is off by at most half a unit in the last place,
-// uniformly, and a unit is at most epsilon times the sum.
+// Returns the standard deviation of a rounding error, relative to the sum. The error is uniform and at most
+// half a unit in the last place, and a unit is at most epsilon times the sum.
 double f32_rounding() {
   return std::numeric_limits<float>::epsilon() / std::sqrt(12.0);
 }

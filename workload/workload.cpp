@@ -14,7 +14,8 @@ namespace lehr {
 
 namespace {
 
-/// Distance between operators: farther than any sizes of one operator that are tuned in practice.
+/// Distance between operators. It is larger than the distance of any sizes of one operator that are tuned in
+/// practice.
 constexpr double kOtherOperator = 32;
 
 void append_field(std::string& text, const Field& field, const Workload& workload) {
@@ -41,7 +42,7 @@ TensorSpec& output_of(std::vector<TensorSpec>& tensors) {
   return *std::ranges::find(tensors, TensorRole::kOutput, &TensorSpec::role);
 }
 
-/// Checks the types of the sums and of the output, for the epilogue.
+/// Checks that the types of the sums and of the output fit the epilogue.
 void validate_types(const Workload& workload) {
   std::vector<TensorSpec> tensors = operator_of(workload).tensors(workload);
   const DType accum = accum_of(workload), output = output_of(tensors).type;
@@ -92,7 +93,8 @@ std::string to_text(const Workload& workload) {
   std::string text(op.name);
   for (const Field& field : op.fields)
     if (field.in_text() && !field.later) append_field(text, field, workload);
-  // Later fields with usual values are left out, so that older texts keep their meaning.
+  // Fields that were added later are omitted if they have their usual values, so that older texts keep their
+  // meaning.
   for (const Field& field : op.fields)
     if (field.is_new_in(workload)) append_field(text, field, workload);
   return text;

@@ -7,8 +7,8 @@
 namespace lehr {
 namespace {
 
-// Returns limits with the cache sizes of current server cores: features need some, the log stores none, and
-// they must not depend on the machine that replays.
+// Returns limits with the cache sizes of current server cores. Features need cache sizes, but the log does
+// not store them, and they must not depend on the machine that replays.
 Limits limits_with(std::string_view arch, int cores) {
   Limits limits;
   limits.target = Target::kCpu;
@@ -25,9 +25,9 @@ Limits limits_with(std::string_view arch, int cores) {
   return limits;
 }
 
-// The names are the compilers' (-m); runtime/cpu_features.cpp reads them from a processor. "avxvnni" (of
-// x86-64-v3: vpdpbusd of 32 bytes), "amx-int8" and "amx-bf16" become rows here, with abilities of their own,
-// as soon as kernels use them.
+// The names are those of the compilers' -m flags; runtime/cpu_features.cpp reads a processor's features.
+// "avxvnni" (of x86-64-v3: vpdpbusd of 32 bytes), "amx-int8" and "amx-bf16" will become rows here, with
+// abilities of their own, as soon as kernels use them.
 constexpr IsaFeature kFeatures[] = {
     {"avx512vnni", "x86-64-v4", Ability::kInt8Dot},
     {"avx512bf16", "x86-64-v4", Ability::kBf16Dot},

@@ -15,8 +15,8 @@
 namespace lehr {
 namespace {
 
-// Returns a vector type, its unaligned twin for memory, and its operations. {t} element type, {n} lanes, {b}
-// bytes.
+// Returns a vector type, its unaligned version for memory, and its operations. {t}: element type, {n}: lanes,
+// {b}: bytes.
 std::string vector_type(int lanes) {
   return fmt::format(
       "typedef float f32x{0} __attribute__((vector_size({1})));\n"
@@ -31,10 +31,10 @@ std::string splat(int lanes) {
                      copies);
 }
 
-/// Returns masked loads and stores for AVX2. Loads are in loops over k, where a detour through memory would
-/// take a dozen cycles each. Also, sums whose vectors are taken apart in memory behind a loop would be kept
-/// in memory in the loop, too. Stores write halves of a vector, then halves of those: AMD's masked store
-/// takes as long as twenty of these (Fog, instruction tables: VMASKMOVPS m,y,y).
+/// Returns masked loads and stores for AVX2. Loads are in loops over k, where going through memory would take
+/// a dozen cycles each; besides, compilers keep vectors in memory throughout a loop if they are taken apart
+/// in memory after it. Stores write halves of a vector, then halves of these: AMD's masked store takes as
+/// long as twenty such stores (Fog, instruction tables: VMASKMOVPS m,y,y).
 std::string avx2_masked(int lanes) {
   std::string numbers;
   for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i);
@@ -73,8 +73,8 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
       lanes, lanes * 4, lanes == 8 ? "256" : "", numbers, halves);
 }
 
-/// Returns the casts of masked accesses. Clang's builtins for vectors of 4 and 8 take pointers to vectors
-/// where GCC's take pointers to numbers.
+/// Returns the casts for masked accesses. For vectors of 4 and 8, clang's builtins take pointers to vectors,
+/// GCC's take pointers to numbers.
 std::string masked_pointers(int lanes) {
   if (lanes == 16) return "";
   return fmt::format(R"(#ifdef __clang__
@@ -86,10 +86,10 @@ typedef float lehr_masked{0};
                      lanes);
 }
 
-// Accesses the leading `n` lanes only; the rest reads as zero and is not touched. Uses GCC's own mask
-// builtins, since a vector extension cannot express a mask (names: GCC manual, x86 built-in functions; clang
-// has the same ones). The mask is computed without a branch, so that the compiler moves it out of the loop
-// over k.
+// Accesses the leading `n` lanes only. All other lanes read as zero, and their memory is not touched. Uses
+// GCC's builtins for masks, because vector extensions cannot express a mask (names: GCC manual, x86 built-in
+// functions; clang has the same). The mask is computed without a branch, so that the compiler moves it out of
+// the loop over k.
 std::string masked(int lanes) {
   const int bits = lanes * 32;
   const std::string mask_type = lanes == 16 ? "unsigned short" : "unsigned char";
@@ -129,8 +129,8 @@ static inline void lehr_store{0}_n(float* p, f32x{0} v, long n) {{
       lanes, bits, condition, mask_type, avx2, masked_pointers(lanes), pointee);
 }
 
-/// Returns a function over the lanes: "reduce" adds; "max_of" and "min_of" first replace NaN. Halves are
-/// joined in registers until one lane is left: through memory each step would wait for the one before.
+/// Returns a reduction over the lanes: "reduce" adds; "max_of" and "min_of" first replace NaN. Halves are
+/// combined in registers until one lane is left: in memory, each step would wait for the previous one.
 std::string reduce(std::string_view function, int lanes) {
   const bool adds = function == "reduce", largest = function == "max_of";
   std::string steps;
@@ -158,8 +158,8 @@ static inline float lehr_{3}{0}(f32x{0} v) {{
       lanes, lanes * 4, steps, function);
 }
 
-/// Streams in pieces of a register's length. Each piece is written past the caches as a whole if it is
-/// aligned.
+/// Streams a vector in pieces as long as a register. A piece that is aligned is written past the caches as a
+/// whole.
 std::string stream(int lanes) {
   if (lanes % 4 != 0)
     return fmt::format("static inline void lehr_stream{0}(float* p, f32x{0} v) {{ *(f32x{0}_u*)p = v; }}\n",
@@ -200,7 +200,8 @@ constexpr std::string_view kStoresFence = R"(static inline void lehr_stores_fenc
 }
 )";
 
-// Returns the minimum and maximum of each lane, like LEHR_MIN and LEHR_MAX: if one is NaN, the second one.
+// Returns the minimum and the maximum of each lane, as LEHR_MIN and LEHR_MAX do: if one operand is NaN, the
+// result is the second one.
 std::string minmax(int lanes) {
   return fmt::format(
       "static inline f32x{0} lehr_min{0}(f32x{0} a, f32x{0} b) {{ return a < b ? a : b; }}\n"
@@ -208,8 +209,8 @@ std::string minmax(int lanes) {
       lanes);
 }
 
-// Returns an empty statement that might change the vector, so that the compiler keeps only the copy in the
-// register.
+// Returns an empty statement that the compiler believes to change the vector. It therefore keeps the vector
+// in the register, and does not load it again.
 std::string hold(int lanes) {
   return fmt::format(
       R"(static inline void lehr_hold_{0}(void* vector) {{
@@ -246,7 +247,7 @@ std::string snippet(const std::string& name) {
   if (name.starts_with("stream")) return stream(lanes_after("stream"));
   if (std::string text = math_snippet(name); !text.empty()) return text;
   if (std::string text = shuffle_snippet(name); !text.empty()) return text;
-  if (!math_snippets_needed_by(name).empty()) return "";  // its definition is that of its callee
+  if (!math_snippets_needed_by(name).empty()) return "";  // defined together with the function that it calls
   CHECK(false, "no C++ snippet '{}'", name);
   return "";
 }

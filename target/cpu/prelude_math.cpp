@@ -37,8 +37,8 @@ constexpr std::string_view kExp = R"(static inline f32x{0} lehr_exp(f32x{0} x) {
 }}
 )";
 
-// The same, added to the exponent of e^r, which is below 1 at n = 128 and not below 1 at n = -126. Results
-// for other x are replaced: by 0, and from the last finite one on by infinity or NaN.
+// As in lehr_exp, n is added to the exponent of e^r, which is below 1 at n = 128 and not below 1 at n = -126.
+// Results for other x are replaced: by 0, and from the last finite one on by infinity or NaN.
 constexpr std::string_view kExpFull = R"(static inline f32x{0} lehr_exp_full(f32x{0} x) {{
   typedef unsigned u32x{0} __attribute__((vector_size({1})));
 {2}  const f32x{0} inside = (f32x{0})((u32x{0})p + ((u32x{0})shifted << 23));
@@ -105,7 +105,7 @@ constexpr std::string_view kTanh = R"(static inline f32x{0} lehr_tanh(f32x{0} x)
 }}
 )";
 
-// The same; off by 1.9e-8; from 3.925 on the nearest f32 is 1.
+// x P(x^2) / Q(x^2) as in lehr_tanh, off by 1.9e-8; from 3.925 on the nearest f32 is 1.
 constexpr std::string_view kErf = R"(static inline f32x{0} lehr_erf(f32x{0} x) {{
   x = LEHR_MAX(f32x{0}{{}} - 3.925f, x);
   x = LEHR_MIN(f32x{0}{{}} + 3.925f, x);

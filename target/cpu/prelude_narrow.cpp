@@ -27,7 +27,7 @@ std::optional<VectorName> vector_named(std::string_view text) {
   if (!type || !lanes) return std::nullopt;
   return VectorName{*type, static_cast<int>(*lanes)};
 }
-/// Returns the vector at the end of `name` behind `stem`.
+/// Returns the vector whose name follows `stem` in `name`.
 std::optional<VectorName> behind(std::string_view stem, std::string_view name) {
   return name.starts_with(stem) ? vector_named(name.substr(stem.size())) : std::nullopt;
 }
@@ -51,8 +51,8 @@ std::string splat(const VectorName& v) {
                      scalar_name(v.type), repeated("x", v.lanes));
 }
 
-/// Instructions that come before the general text, for processors with masks for bytes or words; "" for other
-/// sizes.
+/// Returns instructions that come before the general text, for processors with masks for bytes or words; ""
+/// for elements of other sizes.
 std::string masked_instructions(const VectorName& v) {
   const int bytes = v.lanes * size_of(v.type);
   if (size_of(v.type) > 2 || bytes < 16 || v.lanes > 32) return "";
@@ -104,8 +104,8 @@ static inline void lehr_store_{0}_n({1}* p, {0} v, long n) {{
                                     instructions.empty() ? "" : "#endif\n");
 }
 
-// Returns an empty statement that might change the value: later operations cannot be fused with the one that
-// computed it.
+// Returns an empty statement that the compiler believes to change the value, so that it cannot fuse later
+// operations with the one that computed the value.
 std::string rounded(int lanes) {
   const std::string_view macro = lanes == 16 ? "__AVX512F__" : lanes == 8 ? "__AVX__" : "__SSE2__";
   return fmt::format(R"(static inline f32x{0} lehr_rounded(f32x{0} x) {{
@@ -151,7 +151,8 @@ std::string guarded(std::string_view macro, const std::string& text) {
 /// Widens bytes to s32 or f32.
 std::string widened_bytes(const CastName& c, const std::string& words, const std::string& to) {
   const bool full = c.lanes == 16;
-  // Through a number: through memory a register of 16 bytes would wait for the store of fewer bytes.
+  // Goes through an integer: in memory, reading a register of 16 bytes would wait for the store of fewer
+  // bytes.
   const std::string number = c.lanes == 8 ? "long long" : "int";
   const std::string wide =
       full ? "  const bytes wide = (bytes)x;\n"
@@ -211,8 +212,8 @@ std::string rounding_instruction(const CastName& c, const std::string& to) {
       to);
 }
 
-// Returns a cast. To bf16: the sum's carry rounds to nearest even. NaN stays NaN. Denormal numbers become
-// zeros, as with the instruction.
+// Returns a cast. A cast to bf16 adds so that the carry rounds to nearest even. NaN stays NaN. Denormal
+// numbers become zeros, as with the instruction.
 std::string cast(const CastName& c, const std::string& name) {
   const bool vector = c.lanes > 1;
   const auto type = [&](DType of) {
@@ -238,7 +239,7 @@ std::string cast(const CastName& c, const std::string& name) {
         "  const {0} ordinary = x == x ? even : quiet;\n"
         "  const {0} chosen = (bits & 0x7f800000u) == 0 ? bits & 0x80000000u : ordinary;\n  return {1};\n",
         type(DType::kU32), converted("chosen >> 16", DType::kBF16));
-  } else {  // to 8 bits through 32 bits, which the instructions take
+  } else {  // to 8 bits: through 32 bits, for which there are instructions
     const bool narrows = c.from == DType::kF32 && size_of(c.to) < 4;
     body = fmt::format("  return {};\n",
                        converted(narrows ? converted("x", DType::kS32) : std::string("x"), c.to));
@@ -254,7 +255,7 @@ struct Dot {
   DType a, b, sums;
   int group = 1;
   std::string_view macro;  ///< defined by compilers that have the instruction with vectors of 512 bits
-  std::string_view with;   ///< the computation in that case
+  std::string_view with;   ///< the computation if the macro is defined
   std::string_view without;
 };
 
@@ -301,7 +302,7 @@ constexpr Dot kDots[] = {
 
 constexpr std::string_view kDotStem = "dot_";
 
-/// Returns the row of "dot_u8_s8x16", and the lanes.
+/// Returns the row for a name such as "dot_u8_s8x16", and the number of lanes.
 const Dot* dot_named(std::string_view name, int& lanes) {
   for (const Dot& dot : kDots) {
     const std::string stem = fmt::format("{}{}_{}x", kDotStem, name_of(dot.a), name_of(dot.b));
@@ -312,8 +313,9 @@ const Dot* dot_named(std::string_view name, int& lanes) {
   return nullptr;
 }
 
-// A multiply-add like the instruction's: one rounding, denormal numbers are zeros. Without fused
-// multiply-adds the sum is computed in f64, where the product is exact: that rounds twice.
+// One step of the emulation: a multiply-add like the instruction's, with one rounding and denormal numbers as
+// zeros. Without fused multiply-adds the sum is computed in f64, where the product is exact, and rounded
+// twice.
 constexpr std::string_view kBf16StepName = "bf16_step";
 constexpr std::string_view kBf16Step =
     R"(static inline float lehr_bf16_step(float c, unsigned x, unsigned y, int high) {
@@ -338,7 +340,8 @@ constexpr std::string_view kBf16Step =
 }
 )";
 
-/// Returns the shorter form for words: vpmaddwd of 256 and 128 bits is older than AVX-512.
+/// Returns the text for words on vectors shorter than 512 bits: vpmaddwd of 256 and 128 bits is older than
+/// AVX-512.
 std::string shorter_words(int lanes) {
   if (lanes == 16) return "";
   return fmt::format(R"(#elif defined({0})
@@ -348,8 +351,8 @@ std::string shorter_words(int lanes) {
                      lanes == 8 ? "__AVX2__" : "__SSE2__", lanes * 4, lanes, lanes * 32);
 }
 
-/// Returns the shorter form for bytes. vpmaddubsw saturates sums of two products at 16 bits, which products
-/// with s7 never reach.
+/// Returns the text for bytes on vectors shorter than 512 bits. vpmaddubsw saturates sums of two products at
+/// 16 bits, which products with s7 never reach.
 std::string shorter_bytes(int lanes) {
   if (lanes == 16)
     return R"(#elif defined(__AVX512BW__)
@@ -413,7 +416,7 @@ std::string dots_text(const VectorName& sums, const std::string& name) {
 
 constexpr std::string_view kQuadsStem = "quads_";
 
-// Returns "quads": in each group of four lines, first words, then bytes become neighbours.
+// Returns "quads": in each group of four lines, words are interleaved first, then bytes.
 std::string quads_text(DType from) {
   std::string words, bytes;
   for (int i = 0; i < 16; ++i) words += fmt::format("{}{}", i == 0 ? "" : ", ", i % 4 * 4 + i / 4);
@@ -475,7 +478,8 @@ const Groups* groups_named(std::string_view name) {
   return nullptr;
 }
 
-/// Returns a function of two vectors of sixteen whose lanes alternate, from lane `first` on.
+/// Returns a function whose result alternates between lanes of two vectors with sixteen lanes, from lane
+/// `first` on.
 std::string alternating(std::string_view function, const std::string& vector, const std::string& number,
                         int first) {
   std::string list;
@@ -493,8 +497,8 @@ static inline {1} lehr_{0}({1} a, {1} b) {{
       function, vector, number, list);
 }
 
-// Processes sixteen groups at a time where the lines of their elements are contiguous: lines are interleaved
-// in pairs, and four lines twice.
+// Processes sixteen groups at a time if the lines of their elements are contiguous: interleaves lines in
+// pairs, and four lines in two steps.
 std::string groups_text(const Groups& g, const std::string& name) {
   const VectorName from = {g.from, 16}, to = {g.to, 16};
   const std::string vector = from.text(), number = size_of(g.from) == 1 ? "signed char" : "short";

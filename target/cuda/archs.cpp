@@ -43,7 +43,8 @@ struct Card {
   double f32;
   bool geforce = false;  ///< see cuda_card_limits()
 };
-/// Dense TFLOP/s of its tensor cores with sums in f32 (s8: in s32), and the share that mma.sync reaches.
+/// Dense TFLOP/s of the card's tensor cores, with sums in f32 (for s8 in s32), and the fraction of that rate
+/// that mma.sync reaches.
 struct Tensor {
   double f16, tf32, s8, f8;
   double mma_sync_share = 1;
@@ -113,8 +114,9 @@ constexpr std::array kRows = {
         {1536, 24, 100, 1, 128},
         {170, 96, 1792, 104.8, true},
         {209.5, 104.8, 838, 419}},
-    // GB10: NVIDIA DGX Spark datasheet (6144 cores, 1 PFLOP/s of sparse FP4, 273 GB/s). Its other rates are
-    // to FP4 as an RTX 5090's are, though it is no GeForce. The driver reports the L2.
+    // GB10: NVIDIA DGX Spark datasheet (6144 cores, 1 PFLOP/s of sparse FP4, 273 GB/s). The ratios of the
+    // other rates to FP4 are assumed to be those of an RTX 5090, although it is no GeForce. The driver
+    // reports the L2.
     Row{"sm_121", {12, 1}, kNativeF8, {1536, 24, 100, 1, 128}, {48, 24, 273, 31}, {62.5, 31, 250, 125}},
 };
 
@@ -162,9 +164,9 @@ Limits cuda_limits(std::string_view arch) {
 
 namespace {
 
-/// Returns the last row that runs there. A minor version runs code compiled for a smaller one of the same
-/// major (CUDA C++ Programming Guide 13.0, "Binary Compatibility"). The spelling with more abilities comes
-/// behind the plain one.
+/// Returns the last row whose code runs on that card. A minor version runs code compiled for a smaller one
+/// with the same major version (CUDA C++ Programming Guide 13.0, "Binary Compatibility"). The spelling with
+/// more abilities comes after the plain one.
 const Row* row_for(CudaCapability capability) {
   const Row* found = nullptr;
   for (const Row& row : kRows)

@@ -20,9 +20,9 @@ std::string device_only(const std::string& function) {
   return "#ifndef LEHR_EMULATOR\n" + function + "#endif\n";
 }
 
-// Returns a copy (PTX ISA 9.0, "Data Movement and Conversion Instructions: cp.async"). .ca caches at all
-// levels and takes 4, 8 or 16 bytes; .cg (L2 only) takes 16. The optional source size zero-fills the rest of
-// the destination.
+// Returns the function of an asynchronous copy (PTX ISA 9.0, "Data Movement and Conversion Instructions:
+// cp.async"). .ca caches at all levels and copies 4, 8 or 16 bytes; .cg caches in L2 only and copies 16. If
+// the optional source size is smaller, the rest of the destination becomes zero.
 std::string cp_async(int bytes) {
   return device_only(fmt::format(
       R"(__device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* global) {{
@@ -38,8 +38,8 @@ __device__ __forceinline__ void lehr_cp_async_{0}(void* shared, const void* glob
       bytes, bytes == 16 ? "cg" : "ca"));
 }
 
-// Returns a sum over lanes (PTX ISA 9.0, "Data Movement and Conversion Instructions: shfl.sync", mode .bfly).
-// After the step of mask m every lane of a group of 2 m holds the same sum.
+// Returns the function of a sum over lanes (PTX ISA 9.0, "Data Movement and Conversion Instructions:
+// shfl.sync", mode .bfly). After the step with mask m, all lanes in a group of 2 m hold the same sum.
 std::string warp_sum(std::string_view name, std::string_view type) {
   return device_only(fmt::format(R"(__device__ __forceinline__ void lehr_{}({}* value, int width) {{
 #pragma unroll
@@ -49,7 +49,7 @@ std::string warp_sum(std::string_view name, std::string_view type) {
                                  name, type));
 }
 
-// Does the same for one step.
+// Returns the function that makes only one step of that sum: lanes exchange their values.
 std::string warp_exchange() {
   return device_only(R"(__device__ __forceinline__ void lehr_warp_exchange_f32(float* value, int width) {
   *value = __shfl_xor_sync(0xffffffffu, *value, width / 2);
@@ -88,7 +88,7 @@ constexpr std::pair<std::string_view, std::string_view> kFunctions[] = {
     {"abs", "fabsf(x)"},
 };
 
-/// The same for f64.
+/// The same functions for f64.
 constexpr std::pair<std::string_view, std::string_view> kFunctionsOfF64[] = {
     {"tanh", "tanh(x)"},
     {"sigmoid", "1.0 / (1.0 + exp(-x))"},
@@ -120,16 +120,17 @@ std::string snippet(const std::string& name) {
         "  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n}\n");
   }
   if (name == "cp_async_wait") {
-    // The group count must be an immediate, hence the template.
+    // A template, because the number of groups must be an immediate.
     return device_only(
         "template <int kPending>\n__device__ __forceinline__ void lehr_cp_async_wait() {\n"
         "  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kPending) : \"memory\");\n}\n");
   }
-  // All writes of this thread are visible to every thread of the device that sees its later writes, and the
-  // other way round (CUDA C++ Programming Guide 13.0, "Memory Fence Functions").
+  // Makes all writes of this thread visible to every thread of the device that sees its later writes, and
+  // vice versa (CUDA C++ Programming Guide 13.0, "Memory Fence Functions").
   if (name == "device_fence")
     return "__device__ __forceinline__ void lehr_device_fence() { __threadfence(); }\n";
-  // The counter goes from 0 to `last` and from there back to 0 (the same, "Atomic Functions: atomicInc").
+  // The counter increases up to `last`, and from there wraps around to 0 (CUDA C++ Programming Guide 13.0,
+  // "Atomic Functions: atomicInc").
   if (name == "atomic_inc_u32") {
     return "__device__ __forceinline__ void lehr_atomic_inc_u32(unsigned* old, unsigned* counter, int last) "
            "{\n"
@@ -166,8 +167,8 @@ std::vector<std::string> snippets_needed_by(const std::string& name) {
   return needed;
 }
 
-/// Returns the C type. Vectors are only moved, so types other than f32 share the unsigned vector of their
-/// size: "uint4" for 8 of bf16.
+/// Returns the C type. Vectors are only moved, so that all types but f32 share the unsigned vector of the
+/// same size: "uint4" for 8 elements of bf16.
 std::string type_name(DType type, int lanes) {
   if (lanes == 1) return scalar_name(type);
   const int bytes = lanes * size_of(type);
@@ -194,8 +195,8 @@ std::string entry_text(const ir::Kernel& kernel, const ir::Launch& launch, const
       params += fmt::format("const __grid_constant__ LehrTensorMap {}", buffer.name);
       continue;
     }
-    // Other blocks' writes to a workspace must be visible behind a fence. "restrict" would let the compiler
-    // move the access across it.
+    // Writes of other blocks to a workspace must be visible after a fence. "restrict" would let the compiler
+    // move the access across the fence.
     const char* alone = param.direction == ir::Direction::kWorkspace ? "" : "__restrict__ ";
     params += fmt::format("{}{}* {}{}", param.direction == ir::Direction::kIn ? "const " : "",
                           scalar_name(buffer.type), alone, buffer.name);
@@ -210,7 +211,8 @@ std::string entry_text(const ir::Kernel& kernel, const ir::Launch& launch, const
       launch.shared_bytes > 0
           ? fmt::format("  extern __shared__ __align__({}) unsigned char lehr_shared[];\n", alignment)
           : "";
-  // Compiled in, so that an ordinary launch has the clusters (PTX ISA 9.0, "Cluster Dimension Directives").
+  // Compiled into the kernel, so that an ordinary launch has clusters (PTX ISA 9.0, "Cluster Dimension
+  // Directives").
   const std::string cluster =
       kernel.cluster > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", kernel.cluster) : "";
   return fmt::format("extern \"C\" __global__ void {}__launch_bounds__({}) {}({}) {{\n{}{}}}\n", cluster,

@@ -21,13 +21,14 @@ std::string device_only(std::string_view function) {
   return fmt::format("#ifndef LEHR_EMULATOR\n{}{}#endif\n", kHead, function);
 }
 
-/// Returns one instruction without operands.
+/// Returns the function of an instruction without operands.
 std::string plain(std::string_view name, std::string_view ptx) {
   return device_only(
       fmt::format("void lehr_{}() {{\n  asm volatile(\"{};\" ::: \"memory\");\n}}\n", name, ptx));
 }
 
-/// Returns one instruction with a number that must be an immediate, hence the template.
+/// Returns the function of an instruction with one number. It is a template, because the number must be an
+/// immediate.
 std::string with_number(std::string_view name, std::string_view ptx) {
   return fmt::format(
       "#ifndef LEHR_EMULATOR\ntemplate <int kNumber>\n{}void lehr_{}() {{\n  asm volatile(\"{} %0;\" "
@@ -36,7 +37,7 @@ std::string with_number(std::string_view name, std::string_view ptx) {
       kHead, name, ptx);
 }
 
-/// Returns an operation on an mbarrier in shared memory with one number.
+/// Returns the function of an operation on an mbarrier in shared memory that takes one number.
 std::string on_barrier(std::string_view name, std::string_view number, std::string_view ptx) {
   return device_only(fmt::format(
       R"(void lehr_{0}(unsigned* barrier, int {1}) {{
@@ -47,8 +48,9 @@ std::string on_barrier(std::string_view name, std::string_view number, std::stri
       name, number, ptx));
 }
 
-/// Returns a load by the accelerator. `im2col`: reads a tensor's pixels, with the offset of a filter tap.
-/// `multicast`: copies to several blocks of the cluster, by a mask. The hint is that of ir/intrinsics.cpp.
+/// Returns the function of a load by the tensor memory accelerator. `im2col`: it reads pixels, with the
+/// offset of a filter's tap. `multicast`: it copies to several blocks of the cluster, which a mask selects.
+/// The hint is described in ir/intrinsics.cpp.
 std::string tma_load(int rank, bool im2col, bool multicast) {
   std::string parameters;
   std::string places;
@@ -59,7 +61,7 @@ std::string tma_load(int rank, bool im2col, bool multicast) {
     operands += fmt::format(", \"r\"(c{})", d);
   }
   int operand = 3 + rank;
-  std::string behind;  // the barrier
+  std::string behind;  // operand number of the mbarrier, after the coordinates
   if (im2col) {
     parameters += ", int offset_w, int offset_h";
     operands +=
@@ -122,7 +124,8 @@ std::string tma_store(int rank) {
       rank, parameters, places, operands));
 }
 
-/// Returns a reduction by the accelerator. `type` is the type of the sums in PTX's spelling.
+/// Returns the function of a reduction by the tensor memory accelerator. `type` is the type of the sums as
+/// PTX spells it.
 std::string tma_reduce(std::string_view type) {
   return device_only(fmt::format(
       R"(void lehr_tma_reduce_add_{0}(const void* shared, void* global, int bytes) {{
@@ -136,12 +139,12 @@ std::string tma_reduce(std::string_view type) {
       type));
 }
 
-/// The end of the name behind the accumulators' type: "f32_bf16" -> operands "bf16", ...
+/// The part of a wgmma's name after the type of the accumulators: "bf16" operands in "f32_bf16".
 struct WgmmaType {
   std::string_view operand;
-  bool is_float;      ///< sums in f32, else s32
-  bool transposes;    ///< takes the immediates for operands that do not lie along k
-  bool of_registers;  ///< A is in registers
+  bool is_float;      ///< true: sums in f32, false: sums in s32
+  bool transposes;    ///< whether it takes the immediates that transpose operands which do not lie along k
+  bool of_registers;  ///< whether A is in registers
 };
 WgmmaType wgmma_type(std::string_view name) {
   const std::string_view operand = name.substr(name.rfind('_') + 1);
@@ -162,7 +165,7 @@ WgmmaSums wgmma_sums(const WgmmaType& type, int count) {
   return sums;
 }
 
-/// Returns wgmma with A from registers. `name`: "wgmma_m64n128k8_f32_registers_tf32".
+/// Returns the function of a wgmma with A from registers. `name`: "wgmma_m64n128k8_f32_registers_tf32".
 std::string wgmma_of_registers(std::string_view name) {
   const int columns = ir::wgmma_columns(name), count = columns / 2;
   const WgmmaType type = wgmma_type(name);
@@ -186,7 +189,8 @@ std::string wgmma_of_registers(std::string_view name) {
       count, count + 1, count + 2, count + 3, count + 4, sums.operands);
 }
 
-/// Returns wgmma. `name`: "wgmma_m64n128k16_f32_bf16". The accumulators of the warpgroup += or = A B.
+/// Returns the function of a wgmma. `name`: "wgmma_m64n128k16_f32_bf16". It adds A B to the accumulators of
+/// the warpgroup, or sets them to A B.
 std::string wgmma(std::string_view name) {
   const int columns = ir::wgmma_columns(name);
   const WgmmaType type = wgmma_type(name);
@@ -221,7 +225,7 @@ std::string wgmma(std::string_view name) {
       registers + 1, immediates, of_d.operands, type.transposes ? ", \"n\"(kAlongM), \"n\"(kAlongN)" : "");
 }
 
-/// Keeps the compiler from moving reads of the sums before the wait that precedes it.
+/// Keeps the compiler from moving reads of the accumulators before the wait that precedes this statement.
 std::string keep(std::string_view name, std::string_view element, std::string_view constraint) {
   return fmt::format(
       R"(#ifndef LEHR_EMULATOR
@@ -247,9 +251,10 @@ constexpr std::string_view kDescriptor =
 }
 )";
 
-// Sleeps in the hardware until the phase of that parity has ended, or for a while: hence the loop. It
-// acquires from its own block alone, even if other blocks of the cluster arrive: they write nothing that is
-// read behind it. .acquire.cluster would empty the L1 at each wait (CCTL.IVALL).
+// Waits for the end of the phase with that parity. The instruction sleeps in the hardware for a limited time
+// only, hence the loop. It acquires from its own block alone, even if other blocks of the cluster arrive,
+// because those write nothing that is read afterwards. .acquire.cluster would empty the L1 at each wait
+// (CCTL.IVALL).
 constexpr std::string_view kWait =
     R"(void lehr_mbarrier_wait(unsigned* barrier, int parity) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
@@ -261,10 +266,11 @@ constexpr std::string_view kWait =
 }
 )";
 
-// PTX ISA 9.0, "mapa": the same address in the shared memory of block `rank` of the cluster. Without a scope
-// the arrival releases to its own block alone: the caller has written nothing that the other block reads. One
-// with .release.cluster is a fence of the whole device to ptxas (13.0: MEMBAR.ALL.GPU, ERRBAR, CGAERRBAR).
-// .relaxed.cluster would mean the same, but needs a newer PTX ISA than CUDA 12.0 has.
+// PTX ISA 9.0, "mapa": gives the same address in the shared memory of block `rank` of the cluster. The
+// arrival has no scope, so it releases to its own block alone: the caller has written nothing that the other
+// block reads. With .release.cluster, ptxas would emit a fence for the whole device (13.0: MEMBAR.ALL.GPU,
+// ERRBAR, CGAERRBAR). .relaxed.cluster would mean the same as no scope, but needs a newer PTX ISA than CUDA
+// 12.0 has.
 constexpr std::string_view kArriveCluster =
     R"(void lehr_mbarrier_arrive_cluster(unsigned* barrier, int rank, int arrives) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
@@ -277,7 +283,7 @@ constexpr std::string_view kArriveCluster =
 }
 )";
 
-// The same for a load: distributed shared memory.
+// The load from another block's shared memory, at the same address.
 constexpr std::string_view kClusterLoad =
     R"(void lehr_cluster_load_16(void* to, const void* shared, int rank) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -291,15 +297,15 @@ constexpr std::string_view kClusterLoad =
 }
 )";
 
-// PTX ISA 9.0, "barrier.cluster": for all threads, even if their warps have diverged before.
+// PTX ISA 9.0, "barrier.cluster". All threads take part, even if their warps have diverged before.
 constexpr std::string_view kClusterBarrier =
     R"(void lehr_cluster_barrier() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 )";
 
-// The same without the fence: behind fence.mbarrier_init.release.cluster, mbarriers are known to the cluster
-// (PTX ISA 9.0, "membar/fence", whose example this is).
+// The barrier without a memory fence. After fence.mbarrier_init.release.cluster, the cluster sees initialised
+// mbarriers (PTX ISA 9.0, "membar/fence", whose example this is).
 constexpr std::string_view kClusterBarrierRelaxed =
     R"(void lehr_cluster_barrier_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory");
@@ -313,8 +319,8 @@ constexpr std::string_view kPrefetchMap =
 }
 )";
 
-// PTX ISA 9.0, "Warp-level matrix store instruction: stmatrix". `values` are 8 elements of 16 bits: those of
-// matrix i in 2 i and the next.
+// PTX ISA 9.0, "Warp-level matrix store instruction: stmatrix". `values` are 8 elements of 16 bits: elements
+// 2 i and 2 i + 1 belong to matrix i.
 constexpr std::string_view kStmatrix =
     R"(void lehr_stmatrix_x4(void* row, const void* values) {
   const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(row));
@@ -325,8 +331,8 @@ constexpr std::string_view kStmatrix =
 }
 )";
 
-// PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: elect.sync". It shows ptxas that one
-// lane goes on, which a comparison of thread numbers does not.
+// PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: elect.sync". ptxas recognises that
+// only one lane continues, which it does not for a comparison of thread numbers.
 constexpr std::string_view kElectOne =
     R"(void lehr_elect_one(unsigned* elected) {
   asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xFFFFFFFF;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected[0]));
@@ -339,7 +345,8 @@ std::map<std::string, std::string> all_snippets() {
       {"tensor_map", "struct alignas(64) LehrTensorMap {\n  unsigned long long words[16];\n};\n"},
       {"matrix_descriptor", std::string(kHead) + std::string(kDescriptor)},
       {"mbarrier_init", on_barrier("mbarrier_init", "arrivals", "mbarrier.init.shared::cta.b64 [%0], %1;")},
-      // Before the first phase: for other threads (with a barrier) and for the tensor memory accelerator.
+      // Needed before the first phase. Makes initialised mbarriers visible to other threads (together with a
+      // barrier) and to the tensor memory accelerator.
       {"mbarrier_init_fence",
        device_only("void lehr_mbarrier_init_fence() {\n"
                    "  asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n"

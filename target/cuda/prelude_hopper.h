@@ -5,9 +5,9 @@
 
 namespace lehr {
 
-/// Returns the text of an intrinsic's function, or "" for a name that is not one of this part.
+/// Returns the text of an intrinsic's function; "" if the intrinsic is not in this part of the header.
 std::string hopper_snippet(const std::string& name);
-/// Returns the snippet that `name` needs, or "".
+/// Returns the name of the snippet that `name` needs; "" if it needs no snippet.
 std::string hopper_snippet_needed_by(const std::string& name);
 
 }  // namespace lehr

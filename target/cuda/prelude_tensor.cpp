@@ -21,8 +21,8 @@ std::string portable(const std::string& function) {
   return fmt::format("{}{}", kHead, function);
 }
 
-/// Converts e4m3 and e5m2 to f16, which holds all their values, and then to f32. cvt takes pairs only. sm_89
-/// and newer.
+/// Converts e4m3 and e5m2 to f16, which can represent all their values, and then to f32. cvt converts pairs
+/// only. For sm_89 and newer.
 std::string from_8_bits(std::string_view type) {
   return device_only(fmt::format(
       R"(float lehr_f32_from_{0}(unsigned char x) {{
@@ -47,8 +47,8 @@ std::string to_16_bits(std::string_view type) {
       type));
 }
 
-/// Returns ldmatrix. Lane l gives the address of row l % 8 of matrix l / 8; each matrix has 8 rows of 16
-/// bytes.
+/// Returns the function of ldmatrix. Lane l gives the address of row l % 8 of matrix l / 8; each matrix has 8
+/// rows of 16 bytes.
 std::string ldmatrix_x4(bool transposed) {
   return device_only(fmt::format(
       R"(void lehr_ldmatrix_x4{0}(unsigned* regs, const void* row) {{
@@ -61,7 +61,7 @@ std::string ldmatrix_x4(bool transposed) {
       transposed ? "_trans" : "", transposed ? ".trans" : ""));
 }
 
-/// Returns the mma in which A has two registers and B one.
+/// Returns the function of the mma in which A has two registers and B has one.
 std::string mma_of_half_k() {
   return device_only(R"(void lehr_mma_m16n8k8_f32_f16(float* d, const unsigned* a, const unsigned* b) {
   asm volatile(
@@ -72,7 +72,7 @@ std::string mma_of_half_k() {
 )");
 }
 
-/// Returns d += a * b. `shape` "m16n8k16"; the types as PTX spells them.
+/// Returns the function of an mma, d += a * b. `shape` is e.g. "m16n8k16"; the types are as PTX spells them.
 std::string mma(std::string_view name, std::string_view shape, std::string_view accumulator,
                 std::string_view operand) {
   const bool is_float = accumulator == "f32";
@@ -102,7 +102,7 @@ std::map<std::string, std::string> all_snippets() {
       {"tf32", device_only("unsigned lehr_tf32(float x) {\n  unsigned y;\n"
                            "  asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(y) : \"f\"(x));\n"
                            "  return y;\n}\n")},
-      // The mma reads the upper 19 bits only; without the rounding it would truncate.
+      // The mma reads only the upper 19 bits, so without the rounding it would truncate.
       {"tf32_round_x4",
        portable("void lehr_tf32_round_x4(unsigned* regs) {\n#pragma unroll\n"
                 "  for (int i = 0; i < 4; ++i) regs[i] = lehr_tf32(*reinterpret_cast<float*>(&regs[i]));\n"

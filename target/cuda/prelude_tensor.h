@@ -7,7 +7,8 @@ namespace lehr {
 
 /// Returns the CUDA text of a snippet, "" for an unknown name.
 std::string tensor_snippet(const std::string& name);
-/// Returns the snippet that `name` calls and that must be emitted with it, or "". It sorts before `name`.
+/// Returns the name of the snippet that `name` calls, which must be emitted too and sorts before `name`; ""
+/// if there is none.
 std::string tensor_snippet_needed_by(const std::string& name);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// A workload of any operator of products as one kind of product: rows times columns of sums, and the
-// positions of the elements.
+// Any operator of products as one kind of product (rows times columns of sums), with the positions of its
+// elements in memory.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,39 @@
 
 namespace lehr {
 
-/// Position of one of several products. All indices below are in range.
+/// Position of one product among several. All indices in this file are in range.
 struct PlainPlace {
   ir::Expr matrix = ir::integer(0);  ///< number among PlainProduct::matrices
   ir::Expr group = ir::integer(0);   ///< number among PlainProduct::groups
-  ir::Expr window_row = ir::integer(0), window_column = ir::integer(0);  ///< pixel of a pool's windows
+  /// For a pool: the pixel within its window.
+  ir::Expr window_row = ir::integer(0), window_column = ir::integer(0);
 };
 
 /// An element of an operand. It counts as zero if `inside` is false.
 struct PlainElement {
   ir::Expr index = ir::integer(0);
-  std::optional<ir::Expr> inside = std::nullopt;  ///< nullopt: always
+  std::optional<ir::Expr> inside = std::nullopt;  ///< nullopt: always inside
 };
 
-/// A product. For a GEMM: its matrices, rows and columns. For a convolution: rows are the pixels of the
-/// output (after a pool), of one image after the other; columns are the output channels of a group; k counts
-/// the products in the order of the filters in memory.
+/// A product. For a GEMM it has the matrices, rows and columns of the GEMM. For a convolution, the rows are
+/// the output pixels (after a pool) of all images one after the other, the columns are the output channels of
+/// a group, and k runs over the products in the order of the filters in memory.
 struct PlainProduct {
   std::int64_t matrices = 1, rows = 1;
-  std::int64_t groups = 1, columns = 1;       ///< columns of sums, of one group
-  std::int64_t depth = 1;                     ///< products of a sum
-  std::int64_t window = 1;                    ///< window of a pool: a sum for each of window x window pixels
-  bool a_along_k = false, b_along_k = false;  ///< whether k is the index by which neighbours in memory differ
+  std::int64_t groups = 1, columns = 1;  ///< number of columns of sums in one group
+  std::int64_t depth = 1;                ///< number of products in a sum
+  /// Extent of a pool's window: there is a sum for each of window x window pixels.
+  std::int64_t window = 1;
+  /// Whether neighbours along k are neighbours in the operand's memory.
+  bool a_along_k = false, b_along_k = false;
   std::function<PlainElement(const PlainPlace& at, const ir::Expr& row, const ir::Expr& k)> a;
   std::function<ir::Expr(const PlainPlace& at, const ir::Expr& k, const ir::Expr& column)> b;
-  /// `column` is one of the output. Behind a gate there are half as many as columns of sums.
+  /// Returns the index of the output's element. `column` counts columns of the output; behind a gate these
+  /// are half as many as columns of sums.
   std::function<ir::Expr(const PlainPlace& at, const ir::Expr& row, const ir::Expr& column)> output;
 };
 
-/// Returns nullopt for an operator without products, and where 32-bit indices do not reach the padding.
+/// Returns nullopt if the operator has no products, or if 32-bit indices cannot reach the padding.
 std::optional<PlainProduct> plain_product(const Workload& workload);
 
 }  // namespace lehr

@@ -5,18 +5,19 @@
 namespace lehr {
 namespace {
 
-/// One direction of a convolution.
+/// A convolution along one dimension of the image.
 struct Axis {
   std::int64_t size, out, taps, stride, dilation, before, after;
 };
 
-/// Returns whether this tap lies outside of the image for all outputs.
+/// Returns whether the tap lies outside of the image at every output.
 bool is_dead(const Axis& axis, std::int64_t tap) {
   const std::int64_t first = tap * axis.dilation - axis.before, last = first + (axis.out - 1) * axis.stride;
   return last < 0 || first >= axis.size;
 }
 
-/// Drops dead taps at both ends and the padding that they met. Returns the number of dropped taps in front.
+/// Removes dead taps at both ends, and the padding that they met. Returns the number of taps removed at the
+/// beginning.
 std::int64_t trim(Axis& axis) {
   std::int64_t dropped = 0;
   while (axis.taps > 1 && axis.before >= axis.dilation && is_dead(axis, 0)) {
@@ -42,19 +43,19 @@ void transpose(ConvView& view) {
   std::swap(view.row_step, view.column_step);
 }
 
-/// Returns whether each output depends on one pixel, in the order of the pixels, with the channels of each
-/// side by side.
+/// Returns whether each output depends on one pixel, with outputs in the order of the pixels, and with the
+/// channels contiguous.
 bool is_product(const Conv2d& conv) {
   const bool one_tap = conv.r * conv.s == 1 && conv.pad_top == 0 && conv.pad_left == 0;
   if (conv.h * conv.w == 1) {
-    // Depthwise convolutions with several filters a channel are served in nchw only.
+    // Depthwise convolutions with several filters per channel are served in nchw only.
     const bool has_rows = conv.groups < conv.c || conv.k == conv.c;
     return one_tap && has_rows && conv.out_h() * conv.out_w() == 1;
   }
   return one_tap && conv.layout == ImageLayout::kNhwc && conv.out_h() == conv.h && conv.out_w() == conv.w;
 }
 
-/// Makes the lines of a product's image long enough for the tallest tiles of registers, if they are not.
+/// Joins lines of a product's image that are too short for the tallest register tiles.
 void join_lines(Conv2d& conv) {
   constexpr std::int64_t kLongEnough = 24;
   if (conv.w >= kLongEnough) return;
@@ -113,7 +114,7 @@ ConvView trimmed_view(const Workload& workload) {
 ConvView cpu::conv_view(const Workload& workload) {
   ConvView view = trimmed_view(workload);
   Conv2d& conv = view.conv;
-  // Windows that lie partly outside may make more than one column out of it again.
+  // Windows that lie partly outside could pool the one column to more than one.
   const bool is_column = conv.w == 1 && conv.out_w() == 1 && windows_of(workload.epilogue).over(1) == 1;
   if (is_column && conv.s == 1 && conv.h > 1) transpose(view);
   if (is_product(conv) && window_of(workload.epilogue) == 1) join_lines(conv);

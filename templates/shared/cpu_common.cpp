@@ -22,7 +22,8 @@ std::vector<std::int64_t> thread_counts(const Limits& limits) {
 }
 
 std::int64_t default_threads(const Workload& workload, const Limits& limits) {
-  // A core does this much in about a microsecond. With less, sharing would take longer: a cache miss or two.
+  // Flops that a core performs in about a microsecond. With fewer, distributing the work would take longer
+  // than the work (one or two cache misses).
   constexpr double kLeastFlops = 5e4;
   return flops_of(workload) >= kLeastFlops * limits.cores ? limits.cores : 1;
 }
@@ -56,15 +57,15 @@ std::vector<std::int64_t> register_vectors(std::int64_t columns, const Limits& l
   return counts;
 }
 
-// Fewer accumulators than the multiply-add's latency x throughput (8 to 10) cannot keep the
-// units busy.
+// With fewer accumulators than the multiply-add's latency x throughput (8 to 10), the units are not busy all
+// the time.
 bool too_few_accumulators(std::int64_t rows, std::int64_t vectors, std::int64_t most_rows,
                           std::int64_t most_vectors) {
   return rows * vectors < std::min<std::int64_t>(6, std::min<std::int64_t>(most_rows, 28) * most_vectors);
 }
 
-// A step of a tile of m rows takes the time of its multiply-adds or its loads (two a cycle), but not less
-// than the multiply-add's latency, plus the loop's own half cycle.
+// One k of a tile of m rows takes the time of its multiply-adds or that of its loads (two per cycle), but not
+// less than the latency of a multiply-add. The loop itself adds half a cycle.
 Tiling fastest_tiling(std::int64_t extent, std::int64_t columns, std::int64_t lanes, std::int64_t spare,
                       const Limits& limits, const DotForm& form) {
   const auto half_cycles = [](std::int64_t m, std::int64_t nv) {

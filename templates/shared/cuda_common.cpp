@@ -9,9 +9,11 @@ namespace {
 
 // CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute Capability".
 constexpr std::int64_t kMaxBatch = 65535;  // gridDim.z
-// Schedulers of a multiprocessor: sections of 8.x and 9.0, "Architecture".
+// Schedulers of a multiprocessor (CUDA C++ Programming Guide 13.0, the sections on 8.x and 9.0,
+// "Architecture").
 constexpr std::int64_t kSchedulers = 4;
-constexpr std::int64_t kRegisterGranule = 8;  // per thread; registers are given to a warp in units of 256
+// Registers of a thread are rounded up to 8, so that a warp gets a multiple of 256.
+constexpr std::int64_t kRegisterGranule = 8;
 
 }  // namespace
 
@@ -38,7 +40,7 @@ bool shared_memory_holds(const Limits& limits, std::int64_t blocks, std::int64_t
 }
 
 std::int64_t registers_granted(const Limits& limits, std::int64_t blocks, std::int64_t threads) {
-  // A quarter of the registers belongs to each of four schedulers, and a warp to one of these.
+  // Each of the four schedulers has a quarter of the registers, and a warp belongs to one scheduler.
   const std::int64_t warps = blocks * threads / limits.warp_size;
   const std::int64_t of_scheduler = (warps + kSchedulers - 1) / kSchedulers;
   const std::int64_t share = limits.registers_per_core / (of_scheduler * kSchedulers * limits.warp_size);

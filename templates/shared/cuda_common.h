@@ -1,5 +1,5 @@
-// Shared code of the CUDA families: limits of grids and indices, and a multiprocessor's resources for each
-// block.
+// Shared code of the CUDA families: limits of grids and indices, and the resources of a multiprocessor for
+// each block.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace lehr::cuda {
 
 /// Explains why a grid cannot hold the batch. Returns nullopt if it can.
 std::optional<std::string> why_no_grid(const Gemm& gemm);
-/// Explains why 32-bit indices cannot reach all operands, when block tiles of up to `tile` rows and columns
-/// extend beyond a matrix: the indices of untouched elements must not overflow either.
+/// Explains why 32-bit indices cannot reach all operands when block tiles of up to `tile` rows and columns
+/// extend beyond a matrix. (The indices of elements that are not accessed must not overflow, either.)
 std::optional<std::string> why_no_indices(const Gemm& gemm, std::int64_t tile);
 
-/// Explains why sums in f32 cannot be converted to that type there. Returns nullopt if they can.
+/// Explains why the device cannot convert sums in f32 to `type`. Returns nullopt if it can.
 std::optional<std::string> why_not_stored(DType type, const Limits& limits);
 
-/// Returns whether a multiprocessor's shared memory holds `blocks` blocks of `bytes` each.
+/// Returns whether the shared memory of a multiprocessor is large enough for `blocks` blocks of `bytes` each.
 bool shared_memory_holds(const Limits& limits, std::int64_t blocks, std::int64_t bytes);
-/// Returns the registers that a thread may have when a multiprocessor holds `blocks` blocks.
+/// Returns the number of registers that a thread may have if `blocks` blocks must fit on a multiprocessor.
 std::int64_t registers_granted(const Limits& limits, std::int64_t blocks, std::int64_t threads);
 
 }  // namespace lehr::cuda

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// The first row that fits is taken. Future rows: AVX-VNNI's vpdpbusd of 32 bytes, AMX's tiles.
+// The first row that fits is taken. Possible further rows: AVX-VNNI's vpdpbusd of 32 bytes, AMX's tiles.
 constexpr std::array kForms = {
     DotForm{},
     DotForm{.first = DType::kBF16,
@@ -23,14 +23,14 @@ constexpr std::array kForms = {
             .group = 2,
             .first_panel = DType::kBF16,
             .second_panel = DType::kBF16},
-    // By shifts: `first` was widened in its panel, `second` is widened with each use.
+    // Converts bf16 to f32 by shifts: `first` in its panel, `second` at each use.
     DotForm{.first = DType::kBF16,
             .second = DType::kBF16,
             .group = 2,
             .second_panel = DType::kBF16,
             .second_registers = 2,
             .product_registers = 1},
-    // By the same instruction if it exists, else by vpmaddubsw, and vpmaddwd with ones.
+    // Uses the same instruction if the processor has it, otherwise vpmaddubsw, and vpmaddwd with ones.
     DotForm{.first = DType::kU8,
             .second = DType::kS7,
             .group = 4,
@@ -75,7 +75,7 @@ constexpr std::array kForms = {
             .second_panel = DType::kS16,
             .sums = DType::kS32,
             .product_registers = 1},
-    // Widened, for widening_form() alone: the workload's sums are of s32.
+    // For widening_form() only, which converts the operands to f32; the workload's sums are in s32.
     DotForm{.first = DType::kU8, .second = DType::kS8, .second_panel = DType::kF32},
     DotForm{.first = DType::kS8, .second = DType::kS8, .second_panel = DType::kF32},
 };
@@ -89,7 +89,7 @@ Expr in_panel(Expr elements, DType from, DType to) {
 Expr DotForm::in_first_panel(Expr elements, int lanes) const {
   Expr moved = in_panel(std::move(elements), first, first_panel);
   if (offset == 0) return moved;
-  // For s8 as u8, adding 128 flips the sign bit.
+  // For s8 as u8: adding 128 flips the sign bit.
   const Expr sign = cast(DType::kU8, integer(offset));
   return bit_xor(std::move(moved), lanes == 1 ? sign : splat(sign, lanes));
 }

@@ -10,12 +10,12 @@ using namespace ir;
 
 namespace {
 
-/// Terms of a step's expression, besides the value.
+/// Functions that make the terms of a step's expression, except for the value itself.
 struct StepTerms {
   const StepNumbers& numbers;
   DType output;                                ///< type of the workload's output
-  std::function<Expr(double value)> constant;  ///< with as many lanes as the value
-  std::function<Expr(std::size_t i)> operand;  ///< returns the step's operand number i
+  std::function<Expr(double value)> constant;  ///< returns a constant with as many lanes as the value
+  std::function<Expr(std::size_t i)> operand;  ///< returns operand number i of the step
 };
 
 struct StepExpr {
@@ -32,16 +32,16 @@ Expr sum(Expr x, const StepTerms& with) {
   return std::move(x) + with.operand(0);
 }
 
-// Returns the bounded value. The bound comes first: if the value is NaN, the comparison is false and the
-// value stays.
+// Bounds the value. The bound is the first operand of min and max, so that a NaN stays a NaN: the comparison
+// is false and the second operand, the value, is the result.
 Expr bounded(Expr x, double low, double high, const StepTerms& with) {
   return min(with.constant(high), max(with.constant(low), std::move(x)));
 }
 
 constexpr double kShift = 0x1.8p23;
 
-// Returns kShift plus the nearest whole number, half to even, which is in the low bits. Saturates first. NaN
-// becomes the least number.
+// Returns kShift plus the nearest whole number, half to even; the low bits are that whole number. Saturates
+// first. A NaN becomes the least number.
 Expr nearest(Expr product, Expr least, Expr most, const StepTerms& with) {
   const Expr scaled = unary(UnaryOp::kRounded, std::move(product));
   return min(max(scaled, std::move(least)), std::move(most)) + with.constant(kShift);
@@ -55,7 +55,7 @@ Expr quantized(Expr x, const StepTerms& with) {
   return nearest(std::move(x) * with.operand(0), least, most, with) + (zero - with.constant(kShift));
 }
 
-// Does the same, and converts the whole numbers back to values.
+// Does the same, and then converts the whole numbers back to values.
 Expr fake_quantized(Expr x, const StepTerms& with) {
   const Expr zero = with.operand(1);
   const Expr whole = nearest(std::move(x) * with.operand(0), with.constant(with.numbers[0]) - zero,
@@ -63,7 +63,7 @@ Expr fake_quantized(Expr x, const StepTerms& with) {
   return unary(UnaryOp::kRounded, (whole - with.constant(kShift)) * with.operand(2));
 }
 
-/// Rows of the steps that have a value of their own.
+/// Expressions of the steps that compute a value from one value.
 constexpr StepExpr kExpressions[] = {
     {EpilogueOp::kBias, &sum},
     {EpilogueOp::kResidual, &sum},
@@ -115,7 +115,7 @@ constexpr PoolExpr kPools[] = {
 };
 static_assert(has_rows(kPools, [](const EpilogueRow& step) { return step.pooled != nullptr; }));
 
-/// Returns the row of a step that has one.
+/// Returns the row of a step, which must have one.
 template <typename Rows>
 const auto& row_in(const Rows& rows, EpilogueOp op) {
   return *std::ranges::find(rows, op, [](const auto& row) { return row.op; });
@@ -140,7 +140,7 @@ FusedEpilogue::FusedEpilogue(KernelBuilder& builder, const Workload& workload, c
       scale_(sums.scale),
       accum_(sums.accum),
       last_(type_at(epilogue_, accum_, epilogue_.steps.size())) {
-  // A kernel for any number of rows has one text, whatever the rows of the described call.
+  // A kernel for any number of rows has one text, whatever the number of rows of the described call is.
   const std::vector<TensorSpec> tensors = tensors_of(of_any_call(workload));
   stored_ = std::ranges::find_if(tensors, &TensorSpec::is_output)->type;
   const std::vector<StepOperand> operands = lehr::operands_of(epilogue_);
@@ -162,7 +162,7 @@ Expr FusedEpilogue::constant(double value, int lanes) const {
 
 Expr FusedEpilogue::widened(Expr value, const Operand& operand) {
   if (operand.type == operand.computed) return value;
-  // Types that are kept as bits are cast to f32 only.
+  // Types that arithmetic does not support can be cast to f32 only.
   const bool by_f32 = operand.computed == DType::kF64 && operand.type != DType::kF32;
   return cast(operand.computed, by_f32 ? cast(DType::kF32, std::move(value)) : std::move(value));
 }
@@ -228,7 +228,7 @@ Expr FusedEpilogue::pool(std::vector<Expr> pixels, int lanes) const {
 
 Block FusedEpilogue::gate_in_place(KernelBuilder& builder, BufferId registers, const Expr& first,
                                    std::int64_t count) const {
-  // The written element is never read by a later pair.
+  // An element is written only after it has been read: no later pair reads it.
   const Unrolled pair(builder, "pair", count);
   const Expr gate_at = first + pair.at * 2;
   return pair.over(

@@ -17,16 +17,17 @@ namespace {
 
 using namespace ir;
 
-/// With fewer elements it is not worth waking threads; the number is that of PyTorch
+/// With fewer elements, starting threads does not pay. The number is that of PyTorch
 /// (at::internal::GRAIN_SIZE).
 constexpr std::int64_t kLeastOfThreads = 32768;
 constexpr std::int64_t kUnrolled = 4;
 
-/// The output in memory, or the product if pairs of its columns are gated: `rows` runs of `width` elements.
-/// For a pooled output, its lines.
+/// The output in memory as `rows` contiguous sequences of `width` elements. If a gate combines pairs of
+/// columns, the shape of the product instead. For a pooled output, its lines.
 struct Shape {
   std::int64_t rows = 1, width = 1;
-  bool along_channels = false;  ///< a run holds all channels; else row r is of channel r % channels
+  /// Whether a row holds all channels; otherwise row r is of channel r % channels.
+  bool along_channels = false;
   std::int64_t channels = 1;
 };
 
@@ -41,7 +42,7 @@ Shape shape_of(const Workload& workload) {
     const std::int64_t line = windows.over(images->width) * (planes ? 1 : channels);
     return {elements / line, line, false, channels};
   }
-  // Either rows are contiguous, or columns are: the channels.
+  // The channels are contiguous columns, or rows of contiguous elements.
   const Dimension &before = output[output.size() - 2], &last = output.back();
   const bool along = images ? !planes : last.stride == 1 && before.stride == last.size;
   if (along) return {elements / last.size, channels, true, channels};
@@ -55,7 +56,7 @@ Kernel with_epilogue_operands(Kernel kernel, const Workload& workload) {
   const std::vector<TensorSpec> tensors = tensors_of(workload);
   const auto found = std::ranges::find(tensors, TensorRole::kOutput, &TensorSpec::role);
   const auto output = static_cast<std::size_t>(found - tensors.begin());
-  // Prepacked parameters may come behind the tensors.
+  // Prepacked parameters may come after the tensors.
   for (std::size_t i = output + 1; i < tensors.size(); ++i) {
     const auto id = static_cast<BufferId>(kernel.buffers.size());
     kernel.buffers.push_back({.name = "unused_" + tensors[i].name,
@@ -103,7 +104,7 @@ Block plain_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue&
   return body;
 }
 
-// Computes one line of the output from the window's lines of sums.
+// Computes one line of the output from the lines of sums in its window.
 Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEpilogue& epilogue, BufferId y,
                  VarId row, std::int64_t lanes) {
   const ImageSums sums = images_of(workload).value();
@@ -113,13 +114,13 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
       "product", DType::kF32, sums.count * sums.channels * sums.height * sums.width, Direction::kWorkspace);
   const VarId pixel = builder.var("pixel"), v = builder.var("v");
   const bool nhwc = sums.layout == ImageLayout::kNhwc;
-  // With nhwc vectors run across channels; with nchw neighbours of a line are pooled, one after the other.
+  // With nhwc, vectors run across channels. With nchw, the pixels of a line are pooled one after the other.
   const int vector = nhwc ? static_cast<int>(lanes) : 1;
-  const Expr at = var(v) * vector, image = var(row) / lines;  // for nchw: and channel
+  const Expr at = var(v) * vector, image = var(row) / lines;  // for nchw `image` counts images x channels
   const Expr channel = nhwc ? at : image % sums.channels;
   std::optional<Expr> active;
   if (nhwc && sums.channels % lanes != 0) active = integer(sums.channels) - at;
-  // In a register: the text of the larger of two scalars repeats both.
+  // Kept in a register, because the text for the larger of two scalars repeats both of them.
   const BufferId held = builder.buffer("pooled", DType::kF32, Scope::kRegister, vector);
   const Expr so_far = load(held, integer(0), vector);
   Block store = block(Alloc{held});
@@ -142,8 +143,8 @@ Block pooled_row(KernelBuilder& builder, const Workload& workload, const FusedEp
   return block(loop(pixel, width, LoopKind::kSerial, store));
 }
 
-// Computes a row of C with half the columns from one row of the product in memory, kUnrolled vectors at a
-// time.
+// Computes a row of C, which has half as many columns, from a row of the product in memory. kUnrolled vectors
+// at a time.
 Block gated_row(KernelBuilder& builder, const Shape& shape, const FusedEpilogue& epilogue, BufferId c,
                 VarId row, std::int64_t lanes) {
   const std::int64_t columns = kUnrolled * lanes;
@@ -183,9 +184,9 @@ Kernel lower_epilogue_pass(const Workload& workload, const Limits& limits, const
     if (tensor.is_output()) y = buffer;
   }
   ProductSums sums = sums_of(workload);
-  sums.scale = 1;  // the product has it already
+  sums.scale = 1;  // the product is scaled already
   const FusedEpilogue epilogue(builder, workload, sums);
-  // Workspaces come behind prepacked parameters.
+  // Workspaces come after prepacked parameters.
   for (const Param& param : product.params)
     if (param.direction == Direction::kPrepacked)
       builder.param("unused", DType::kF32, product.buffer(param.buffer).elements, Direction::kWorkspace);

@@ -25,7 +25,7 @@ Taps taps_of(const Conv2d& conv, const Expr& q) {
 }
 
 struct Place {
-  Expr image, row, column;  ///< position in the input, with padding: may lie outside
+  Expr image, row, column;  ///< position in the padded input, which may lie outside of the image
 };
 
 Place place_of(const ImageView& view, const Taps& taps, const Expr& pixel) {
@@ -48,7 +48,7 @@ void require(std::optional<Expr>& all, Expr condition) {
   all = all ? logical_and(*all, condition) : condition;
 }
 
-/// Requires 0 <= at < extent, if the least and the largest value of `at` do not imply it.
+/// Adds the condition 0 <= at < extent to `all`, unless the minimum and maximum of `at` imply it.
 void require_within(std::optional<Expr>& all, const Expr& at, std::int64_t least, std::int64_t most,
                     std::int64_t extent) {
   if (least < 0) require(all, le(integer(0), at));

@@ -32,7 +32,8 @@ Block copy_whole(KernelBuilder& builder, const Line& line) {
                        lanes, left})));
 }
 
-// Pixels of even number are p = pad, pad + 2, ... of the padded line, the others p = pad + 1, pad + 3, ...
+// Copies the pixels for a stride of 2. Pixels with even indices are the columns pad, pad + 2, ... of the
+// padded line, those with odd indices pad + 1, pad + 3, ...
 Block copy_pairs(KernelBuilder& builder, const Line& line) {
   const VarId v = builder.var("in_v");
   const std::int64_t pairs = std::min(line.lanes, ceil_div(line.width, 2));
@@ -49,7 +50,8 @@ Block copy_pairs(KernelBuilder& builder, const Line& line) {
   return block(loop(v, ceil_div(line.width, 2 * line.lanes), LoopKind::kSerial, block(split)));
 }
 
-/// Most phases with a loop each. More of them, as with an STFT's stride, would be compiled for seconds.
+/// Maximum number of phases for which each has its own loop in the text. With more, as for the stride of an
+/// STFT, compiling would take seconds.
 constexpr std::int64_t kMostWrittenOut = 8;
 
 Stmt copy_phases(KernelBuilder& builder, const Line& line) {

@@ -47,7 +47,7 @@ Stmt copy_planes(KernelBuilder& builder, const PlaneCopy& copy) {
   line.from = copy.from;
   line.to = copy.to;
   line.source = ((copy.image * conv.c + copy.group * channels + var(channel)) * conv.h + var(row)) * conv.w;
-  // Pixels behind the last one that is read have no room in the plane.
+  // Pixels after the last one that is read have no room in the plane.
   line.width = std::min(conv.w, p.width * conv.stride_w - conv.pad_left);
   line.pad = conv.pad_left;
   line.stride = conv.stride_w;

@@ -1,4 +1,4 @@
-// A convolution's nchw input as padded planes, which vectors across pixels read, whatever padding and
+// A convolution's nchw input as padded planes, so that vectors across pixels can be read for any padding and
 // strides.
 #pragma once
 
@@ -9,9 +9,10 @@
 
 namespace lehr::cpu {
 
-/// The input for a block of output lines: per channel of a group, planes [phase_h][phase_w] of `lines_in` x
-/// `width`. Plane (p, q) holds the padded image's pixels (y stride_h + p, x stride_w + q), so that tap (r, s)
-/// of output pixel (y, x) is element (y + r' , x + s') of one plane: a shift that all pixels share.
+/// The input for a block of output lines: for each channel of a group, planes [phase_h][phase_w] of
+/// `lines_in` x `width` elements. Plane (p, q) holds the pixels (y stride_h + p, x stride_w + q) of the
+/// padded image. So the element for tap (r, s) and output pixel (y, x) is (y + r', x + s') in one plane,
+/// where r' and s' depend on the tap only.
 struct ImagePlanes {
   std::int64_t phases_h = 1, phases_w = 1;
   std::int64_t lines_in = 1, width = 1;
@@ -20,26 +21,27 @@ struct ImagePlanes {
 };
 ImagePlanes image_planes(const Conv2d& conv, std::int64_t lines);
 
-/// Returns the index of the tap (row, column) of the first output pixel. `channel` is its channel's first
-/// plane.
+/// Returns the index of the element for tap (row, column) and the first output pixel. `channel` is the index
+/// of the channel's first plane.
 ir::Expr tap_in(const ImagePlanes& planes, const Conv2d& conv, const ir::Expr& channel, const ir::Expr& row,
                 const ir::Expr& column);
 
 struct PlaneCopy {
   const Conv2d& conv;
   ImagePlanes planes;
-  ir::BufferId from{}, to{};  ///< the input; the planes of all channels of a group, and
-  std::int64_t behind = 16;   ///< elements behind them, `lanes` or more, that may be overwritten
+  ir::BufferId from{}, to{};  ///< the input; the planes of all channels of a group
+  /// Number of elements after the planes that may be overwritten: `lanes` or more.
+  std::int64_t behind = 16;
   std::int64_t lanes = 16;
   ir::Expr image = ir::integer(0), group = ir::integer(0);
-  ir::Expr line = ir::integer(0);  ///< the block's first output line; the last ones may not exist
+  ir::Expr line = ir::integer(0);  ///< first output line of the block; its last lines may not exist
 
   ir::Expr unused() const { return ir::integer(conv.c / conv.groups * planes.channel()); }
 };
-/// Zeroes the elements that copy_planes() leaves as they are: padding beside the lines, and elements behind
-/// the planes. Once and for all.
+/// Zeroes the elements that copy_planes() never writes: the padding to the left and right of the lines, and
+/// the elements after the planes. It is executed once, before all copies.
 ir::Stmt clear_planes(ir::KernelBuilder& builder, const PlaneCopy& copy);
-/// Writes all other elements.
+/// Writes all other elements of the planes.
 ir::Stmt copy_planes(ir::KernelBuilder& builder, const PlaneCopy& copy);
 
 }  // namespace lehr::cpu

@@ -20,7 +20,7 @@ Expr pixel_of_window(const PoolWindows& windows, const Expr& number, std::int64_
 
 namespace {
 
-/// Returns the index of a pixel of the sums that a window holds.
+/// Returns the index among the sums of a pixel of a window.
 Expr pixel_of_sums(const PooledSums& s, const PoolWindows& windows, const Expr& line, const Expr& pixel,
                    std::int64_t row, std::int64_t column) {
   if (windows.are_apart())

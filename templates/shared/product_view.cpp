@@ -62,7 +62,7 @@ ir::Expr matrix_element(Layout layout, std::int64_t rows, std::int64_t columns, 
 
 EpiloguePlace place_of(const ProductView& view, ir::Expr row, ir::Expr column, ir::Expr element, int lanes,
                        std::optional<ir::Expr> active) {
-  // The channels are the columns of the workload's C, which are the rows of its transpose.
+  // The epilogue's channels are the columns of the workload's C, which are the rows of its transpose.
   return {view.swapped ? row : column, !view.swapped, element, lanes, active};
 }
 

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-constexpr std::int64_t kRegisters = 16;  // registers of x86 without AVX-512
+constexpr std::int64_t kRegisters = 16;  // of x86 without AVX-512
 
 }  // namespace
 
@@ -101,8 +101,8 @@ Stmt RegisterTile::store_pairs(KernelBuilder& builder, BufferId c, const At& at,
   const BufferId sums = builder.buffer("pairs", DType::kF32, Scope::kRegister, 2 * lanes_, width);
   const BufferId even = builder.buffer("even", DType::kF32, Scope::kRegister, lanes_, width);
   const BufferId odd = builder.buffer("odd", DType::kF32, Scope::kRegister, lanes_, width);
-  // Handles two vectors from number `first` on, or one and zeros. `last` is the number of lanes that exist in
-  // the last one, `active` that in the result.
+  // Stores two vectors from number `first` on, or one vector and zeros. `last` is the number of lanes that
+  // exist in the last vector, `active` the number of lanes that exist in the result.
   const auto step = [&](const Expr& first, std::int64_t count, const std::optional<Expr>& last,
                         std::optional<Expr> active) {
     Block body = block(Alloc{sums}, Alloc{even}, Alloc{odd});

@@ -8,19 +8,19 @@ namespace {
 
 using namespace ir;
 
-/// Shorter parts lose more to the exchange than the additional blocks win.
+/// Minimum k of a part. Shorter parts lose more by the exchange of sums than the additional blocks gain.
 constexpr std::int64_t kLeastK = 256;
 constexpr std::int64_t kMaxWorkspaceBytes = 32 << 20;
-/// Most registers of one thread for other parts' sums. If the compiler may unroll the loop over the parts, it
-/// keeps all of them in flight at once. Seven times 32 spilled (gemm_simt's schedules, NVRTC 13.0), six times
-/// 32 did in gemm_wgmma.
+/// Maximum number of registers of a thread for sums of other parts. If the compiler may unroll the loop over
+/// the parts, it keeps the sums of all parts in flight at once. 7 x 32 sums spilled (gemm_simt's schedules,
+/// NVRTC 13.0), and 6 x 32 in gemm_wgmma.
 constexpr std::int64_t kSumsOnTheirWay = 96;
 
 Expr first_of_tile(const SplitKSums& s, const SplitKPlace& place, const Expr& number) {
   return (number * s.tiles + place.tile) * (s.elements * s.threads);
 }
 
-/// Returns the first element of this thread's vector `i` of area `number`.
+/// Returns where this thread's vector `i` begins in area `number` of the workspace.
 Expr slot(const SplitKSums& s, const SplitKPlace& place, const Expr& number, const Expr& i) {
   return first_of_tile(s, place, number) + split_k_vector(s, place.thread, i);
 }
@@ -66,7 +66,7 @@ Expr split_k_vector(const SplitKSums& s, VarId thread, const Expr& i) {
 }
 
 Expr split_k_run(const SplitKSums& s, const SplitKPlace& place, const Expr& group) {
-  // Neighbouring parts, which arrive at the same time, add to different areas.
+  // Neighbouring parts, which arrive at about the same time, add to different areas.
   return first_of_tile(s, place, place.part % s.places()) + group * (s.elements * s.group);
 }
 

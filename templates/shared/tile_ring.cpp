@@ -10,8 +10,8 @@ using namespace ir;
 
 Block first_tiles(KernelBuilder& builder, const TileRing& ring,
                   const std::function<Block(const Expr& tile, std::int64_t last)>& copy) {
-  // All blocks have the tiles before the first of these, some have those before the next, and no block has
-  // later ones.
+  // All blocks have the tiles below the first number, some blocks have the tiles below the second, and no
+  // block has more.
   std::array ends = {ring.split.least(), ring.split.most(), ring.change, ring.ahead};
   std::ranges::sort(ends);
   Block result;

@@ -1,4 +1,4 @@
-// Tiles of k that are copied to shared memory some tiles ahead of their use, in a ring of stages.
+// Tiles along k that are copied to a ring of stages in shared memory, some tiles ahead of their use.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 namespace lehr {
 
 struct TileRing {
-  std::int64_t ahead = 1;           ///< tiles in flight at one time
-  SplitK split;                     ///< which tiles of k a block has
-  ir::Expr tiles = ir::integer(1);  ///< their number: split.least() to split.most()
-  /// A tile number at which copies change, such as that of the first tile with an edge. Tiles before it and
-  /// from it on do not share a loop. 0: copies do not change.
+  std::int64_t ahead = 1;           ///< number of tiles in flight at a time
+  SplitK split;                     ///< which tiles along k a block has
+  ir::Expr tiles = ir::integer(1);  ///< number of the block's tiles: split.least() to split.most()
+  /// Number of the first tile that is copied differently from those before it (e.g. the first one with an
+  /// edge). No loop contains tiles from both sides. 0: all tiles are copied alike.
   std::int64_t change = 0;
-  ir::Block commit;  ///< follows each tile's copies, even if there is no such tile
+  ir::Block commit;  ///< executed after each tile's copies, and also where no tile is left
 };
 
-/// Returns `copy` for each of the first `ahead` tiles of the block. It is called for runs of tiles that are
-/// copied alike: `tile` is an index or, if a run is one tile, a constant; `last` is the last one of the run.
+/// Returns `copy` for each of the first `ahead` tiles of the block. `copy` is called once for each sequence
+/// of tiles that are copied alike. `tile` is the loop's index, or a constant if the sequence has one tile;
+/// `last` is the number of the sequence's last tile.
 ir::Block first_tiles(ir::KernelBuilder& builder, const TileRing& ring,
                       const std::function<ir::Block(const ir::Expr& tile, std::int64_t last)>& copy);
 

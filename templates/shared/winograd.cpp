@@ -14,7 +14,7 @@ Expr combine(std::span<const double> row, const std::function<Expr(std::size_t)>
     return lanes == 1 ? one : splat(one, lanes);
   };
   std::optional<Expr> sum;
-  // Terms that are only added come first, so that no sum begins with a product by one.
+  // Terms with coefficient 1 come first, so that no sum begins with a product by one.
   for (std::size_t j = 0; j < row.size(); ++j)
     if (row[j] == 1) sum = sum ? *sum + value(j) : value(j);
   for (std::size_t j = 0; j < row.size(); ++j) {

@@ -1,4 +1,4 @@
-// Applies matrices of workload/conv2d/winograd.h to expressions.
+// Applies the matrices of workload/conv2d/winograd.h to expressions.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace lehr {
 
-/// Returns the sum over j of row[j] value(j), zeros left out; vectors of `lanes` f32.
+/// Returns the sum over j of row[j] value(j), without the terms whose row[j] is zero. Values are vectors of
+/// `lanes` f32.
 ir::Expr combine(std::span<const double> row, const std::function<ir::Expr(std::size_t)>& value, int lanes);
 
 }  // namespace lehr

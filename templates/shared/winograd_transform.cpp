@@ -15,7 +15,7 @@ Stmt put_scalar(BufferId to, const Expr& index, Expr value) {
   return Store{to, index, value, 1, std::nullopt};
 }
 
-/// How many rows have the same two elements, and how many have opposite ones, zeros left out.
+/// In how many rows two columns have the same element, and in how many opposite elements. Zeros do not count.
 struct Likeness {
   int same = 0, opposite = 0, different = 0;
   void add(double a, double b) {
@@ -26,7 +26,7 @@ struct Likeness {
     else
       ++different;
   }
-  /// Returns whether sums and differences, computed once, save operations.
+  /// Returns whether computing sum and difference once saves operations.
   bool pays() const { return different == 0 && same > 0 && opposite > 0 && same + opposite > 2; }
 };
 
@@ -41,9 +41,9 @@ Likeness of_rows(const std::vector<double>& a, const std::vector<double>& b) {
   return result;
 }
 
-/// Multiplies `matrix` by the vector of `value`s. If two neighbouring columns are alike but for signs, they
-/// multiply the sum and the difference of their elements; two such rows are the sum and the difference of
-/// their common terms.
+/// Multiplies `matrix` by the vector of `value`s. If two neighbouring columns are equal except for signs,
+/// they multiply the sum and the difference of their values. If two neighbouring rows are, their results are
+/// the sum and the difference of their common terms.
 Block line(KernelBuilder& builder, Matrix matrix, const Value& value,
            const std::function<Stmt(std::size_t row, Expr value)>& put) {
   const std::size_t inputs = matrix.front().size();

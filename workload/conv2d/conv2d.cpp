@@ -72,7 +72,7 @@ std::vector<TensorSpec> tensors_of(const Conv2d& conv) {
 
 namespace {
 
-/// Returns the shape of a dense tensor of `outer` images or filters, in the layout's order.
+/// Returns the shape of a dense tensor of `outer` images or filters, in the order of the layout.
 std::vector<Dimension> image_shape(const Conv2d& conv, std::int64_t outer, std::int64_t height,
                                    std::int64_t width, const Dimension& channels) {
   std::vector<Dimension> shape = {{outer}, {height}, {width}};
@@ -124,7 +124,7 @@ double flops_of(const Conv2d& conv) {
 
 namespace {
 
-/// Returns the pairs of an output and a tap that meet a pixel, along one side of the image.
+/// Returns the number of pairs of an output and a tap that meet a pixel, along one dimension of the image.
 double pairs_inside(std::int64_t outputs, std::int64_t taps, std::int64_t stride, std::int64_t dilation,
                     std::int64_t pad, std::int64_t size) {
   std::int64_t pairs = 0;
@@ -162,7 +162,7 @@ Conv2d pooled_part(Conv2d conv, const Epilogue& epilogue) {
     return std::max<std::int64_t>(pixels - end, 0);
   };
   const std::int64_t rows = behind_the_last(conv.out_h()), columns = behind_the_last(conv.out_w());
-  // The remaining outputs keep the input that they had.
+  // The remaining outputs keep the inputs that they had.
   const auto crop = [](std::int64_t& pad, std::int64_t size, std::int64_t span, std::int64_t stride,
                        std::int64_t left_out) {
     if (left_out == 0) return;

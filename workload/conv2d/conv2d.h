@@ -14,8 +14,8 @@
 
 namespace lehr {
 
-/// Storage order of the input and the output. The filters follow: [k][c][r][s] with kNchw, [k][r][s][c] with
-/// kNhwc.
+/// Storage order of the input and the output. It also decides the order of the filters: [k][c][r][s] with
+/// kNchw, [k][r][s][c] with kNhwc.
 enum class ImageLayout { kNchw, kNhwc };
 
 /// y[n][k][oy][ox] = sum over c, r, s of x[n][c][oy stride_h + r dilation_h - pad_top][ox stride_w + s
@@ -35,13 +35,13 @@ struct Conv2d {
   ImageLayout layout = ImageLayout::kNchw;
   DType input = DType::kF32, filter = DType::kF32, output = DType::kF32, accum = DType::kF32;
   Math math = Math::kStrict;
-  ZeroPoint zero = ZeroPoint::kNone;  ///< zero point of x: subtracted from each of its elements
+  ZeroPoint zero = ZeroPoint::kNone;  ///< zero point that is subtracted from each element of x
   friend bool operator==(const Conv2d&, const Conv2d&) = default;
 
   /// Return the size of the output. Below 1 if a dilated filter is larger than the padded image.
   std::int64_t out_h() const { return (h + pad_top + pad_bottom - dilation_h * (r - 1) - 1) / stride_h + 1; }
   std::int64_t out_w() const { return (w + pad_left + pad_right - dilation_w * (s - 1) - 1) / stride_w + 1; }
-  /// Returns the products that are summed up for one output, those with padding included.
+  /// Returns the number of products that are summed up for one output, including products with padding.
   std::int64_t products() const { return c / groups * r * s; }
 };
 
@@ -55,7 +55,7 @@ struct ImageSize {
 void validate(const Conv2d& conv);
 std::vector<TensorSpec> tensors_of(const Conv2d& conv);
 std::vector<Dimension> shape_of(const Conv2d& conv, const Epilogue& epilogue);
-/// As tensor_shapes(), for the inputs.
+/// Does the same as tensor_shapes(), for the inputs only.
 std::vector<std::vector<Dimension>> input_shapes_of(const Conv2d& conv);
 void set_types(Conv2d& conv, DType inputs, DType output);
 std::int64_t channels_of(const Conv2d& conv);
@@ -65,8 +65,8 @@ double flops_of(const Conv2d& conv);
 double needed_flops_of(const Conv2d& conv, const Epilogue& epilogue);
 /// Returns the size of the output, after a pool.
 ImageSize output_size(const Conv2d& conv, const Epilogue& epilogue);
-/// Returns the convolution, cropped at the right and at the bottom to the pixels that the windows of a pool
-/// read. The padding there may be negative.
+/// Returns the convolution cropped at the right and at the bottom to the pixels that the windows of a pool
+/// read. Its padding there may be negative.
 Conv2d pooled_part(Conv2d conv, const Epilogue& epilogue);
 
 }  // namespace lehr

@@ -68,7 +68,7 @@ void complete_conv2d(Workload& workload, const GivenFlags& given) {
   conv.filter = second_for(conv.input);
   if (given("y").empty()) conv.output = output_for(conv.input, workload.epilogue);
   if (given("accum").empty()) conv.accum = sums_for(conv.input);
-  // One list for both sides of a filter means square filters.
+  // If only one list of filter sizes is given, filters are square.
   if (given("s").empty()) conv.s = conv.r;
 }
 

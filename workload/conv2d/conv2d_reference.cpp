@@ -19,7 +19,7 @@ void sums_of_line(const Conv2d& conv, std::span<const std::vector<float>> inputs
   const std::int64_t channels = conv.c / conv.groups;  // input channels of one filter
   const std::int64_t first_channel = k / (conv.k / conv.groups) * channels;
   const std::int64_t width = conv.out_w();
-  const std::int64_t pixel = nchw ? 1 : conv.c;  // distance of neighbours in a line
+  const std::int64_t pixel = nchw ? 1 : conv.c;  // distance of neighbouring pixels of a line
   sums.assign(static_cast<std::size_t>(width), 0.0);
   for (std::int64_t r = 0; r < conv.r; ++r) {
     const std::int64_t iy = y * conv.stride_h + r * conv.dilation_h - conv.pad_top;
@@ -42,7 +42,7 @@ void sums_of_line(const Conv2d& conv, std::span<const std::vector<float>> inputs
   }
 }
 
-/// First pixel of a window that lies in the image, and number of its pixels that do.
+/// First pixel of a window that lies in the image, and the number of the window's pixels in the image.
 struct PixelRange {
   std::int64_t first = 0, count = 0;
 };
@@ -78,7 +78,7 @@ double pixel(const Conv2d& conv, std::span<const MadeInput> inputs, std::int64_t
 }  // namespace
 
 OutputLines reference_lines(const Conv2d& conv, const Epilogue& epilogue) {
-  // One per image, channel and line, in this order, whatever the layout.
+  // One line per image, channel and output line, in this order, whatever the layout is.
   return {.rows = conv.n * conv.k * output_size(conv, epilogue).height};
 }
 
@@ -110,7 +110,7 @@ void reference_line(const Conv2d& conv, const Epilogue& epilogue, std::span<cons
   }
 }
 
-// Computes the definition once more. It shares only the windows and the epilogue with the code for whole
+// Computes the definition a second time. It shares only the windows and the epilogue with the code for whole
 // rows.
 float reference_element(const Conv2d& conv, const Epilogue& epilogue, std::span<const MadeInput> inputs,
                         std::size_t, std::int64_t index) {
@@ -133,7 +133,7 @@ float reference_element(const Conv2d& conv, const Epilogue& epilogue, std::span<
                           windows.window > 1 ? reference_pooled(epilogue, pixels, operands) : pixels[0]);
 }
 
-// Padding only removes products.
+// Padding only removes products, so the bound of the full sums holds.
 double reference_tolerance(const Conv2d& conv, const Epilogue& epilogue, std::int64_t elements) {
   const std::int64_t sums = sums_of(epilogue, elements);
   if (conv.accum == DType::kS32) return tolerance_behind_integers(epilogue, product_sums(conv), sums);

@@ -8,9 +8,10 @@
 
 namespace lehr {
 
-/// An m x m tile of outputs takes (m + 2)^2 inputs and as many products per channel, instead of 9 m^2: y =
-/// A^T [(G g G^T) . (B^T d B)] A for a filter g and inputs d, products element by element (Lavin and Gray,
-/// "Fast Algorithms for Convolutional Neural Networks", 2016, section 4, which has the matrices).
+/// A minimal filtering algorithm. An m x m tile of outputs needs (m + 2)^2 inputs, and as many products per
+/// channel instead of 9 m^2: y = A^T [(G g G^T) . (B^T d B)] A for a filter g and inputs d, where .
+/// multiplies element by element (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016,
+/// section 4, which has the matrices).
 struct Winograd {
   using Matrix = std::vector<std::vector<double>>;
   std::int64_t tile = 2;  ///< m
@@ -25,12 +26,12 @@ struct Winograd {
 /// Returns F(2x2, 3x3) or F(4x4, 3x3): `tile` is 2 or 4 (CHECKed).
 const Winograd& winograd(std::int64_t tile);
 
-/// Returns whether Winograd may compute the sums of a convolution: all in f32, 3x3 filters, no stride,
-/// dilation or groups.
+/// Returns whether a kernel may compute the convolution by Winograd's algorithm: everything is in f32,
+/// filters are 3x3, and there is no stride, dilation or group.
 bool winograd_applies(const Conv2d& conv);
 
-/// Returns a bound on the error of each of `count` outputs of F(4x4, 3x3), for inputs of make_inputs(), in
-/// any order of summation. That of F(2x2, 3x3) is smaller. Derivation in winograd.cpp.
+/// Returns a bound on the error of each of `count` outputs of F(4x4, 3x3), for inputs from make_inputs() and
+/// any order of summation. The error of F(2x2, 3x3) is smaller. Derivation in winograd.cpp.
 double winograd_tolerance(const Conv2d& conv, std::int64_t count);
 
 }  // namespace lehr

@@ -30,7 +30,8 @@ void validate_constant(std::string_view name, const Operand& operand) {
              name, to_text(operand));
 }
 
-/// Checks a workload without a fixed number of rows: rows are contiguous, and nothing comes behind them.
+/// Checks a workload without a fixed number of rows: rows must be contiguous, and nothing may come after them
+/// in memory.
 void validate_rows(const Gemm& g) {
   if (g.rows != 0 && !g.any_rows)
     throw_user("rows={} needs a size that says the most rows, as m=..{}", g.rows, g.m);

@@ -14,28 +14,30 @@
 
 namespace lehr {
 
-/// C[b] = alpha (A[b] - zero) B[b] for each of `batch` matrices, contiguous, one after the other. Each whole
-/// sum is scaled once, in the type of the sums, before the epilogue. Only B may be constant.
+/// C[b] = alpha (A[b] - zero) B[b] for each of `batch` matrices, which follow each other in memory. alpha
+/// multiplies each complete sum, in the type of the sums and before the epilogue. Only B may be constant.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Operand a, b, c;
   DType accum = DType::kF32;
   Math math = Math::kStrict;
-  float alpha = 1;                    ///< kLeastScale to kMostScale in size; 1 if the sums are integers
+  /// Absolute value from kLeastScale to kMostScale; 1 if the sums are integers.
+  float alpha = 1;
   ZeroPoint zero = ZeroPoint::kNone;  ///< zero point of A
-  /// "m=..64": m is the most rows of A and C. Each call gives its number of rows, at least 1, as an argument.
+  /// For "m=..64": whether m is the maximum number of rows of A and C. Each call then passes its number of
+  /// rows, at least 1, as an argument.
   bool any_rows = false;
-  /// Rows of the described call, fewer than m ("rows=24"), if any_rows is set. 0: m rows, which the text does
-  /// not state.
+  /// If any_rows: rows of the described call, fewer than m ("rows=24"). 0: the call has m rows, which the
+  /// text does not state.
   std::int64_t rows = 0;
-  /// "m=16..64": the least number of a range of rows up to m, which a set of kernels covers. A range has no
-  /// kernel of its own. 0: not a range.
+  /// For "m=16..64": the minimum of a range of rows whose maximum is m, and which a set of kernels covers. A
+  /// range has no kernel of its own. 0: not a range.
   std::int64_t least = 0;
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 
-/// Range of scales that a check can judge. A scale of 0 leaves nothing of the product, and beyond these f32
-/// may not hold the result.
+/// Range of scales that a check can judge. With a scale of 0 nothing of the product is left, and with larger
+/// ones f32 may not hold the result.
 inline constexpr float kLeastScale = 1e-30F, kMostScale = 1e30F;
 
 /// The functions of the same name for a workload (workload.h) or an operator's table (operator.h). Only
@@ -45,7 +47,7 @@ inline constexpr float kLeastScale = 1e-30F, kMostScale = 1e30F;
 void validate(const Gemm& gemm);
 std::vector<TensorSpec> tensors_of(const Gemm& gemm);
 std::vector<Dimension> shape_of(const Gemm& gemm, const Epilogue& epilogue);
-/// As tensor_shapes(), for the inputs.
+/// Does the same as tensor_shapes(), for the inputs only.
 std::vector<std::vector<Dimension>> input_shapes_of(const Gemm& g);
 void set_types(Gemm& gemm, DType inputs, DType output);
 std::int64_t channels_of(const Gemm& gemm);
@@ -54,7 +56,7 @@ std::string_view sliced_size(const Gemm& gemm);
 double flops_of(const Gemm& gemm);
 /// Returns the rows of A and C in the described call: `rows`, or m.
 std::int64_t rows_of(const Gemm& gemm);
-/// Returns the columns of C: n, or half of it behind a gate.
+/// Returns the number of columns of C: n, or half of it after a gate.
 std::int64_t output_columns(const Gemm& gemm, const Epilogue& epilogue);
 
 }  // namespace lehr

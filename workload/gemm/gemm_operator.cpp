@@ -29,8 +29,8 @@ void read_rows(const Field& field, std::string_view name, std::string_view value
   read_value(field, name, value.substr(dots + 2), g.m);
 }
 
-/// Returns the distance of the rows of two calls. It does not matter whether a kernel gets the number of rows
-/// as an argument: it computes the same.
+/// Returns the distance between the rows of two calls. Whether a kernel gets the number of rows as an
+/// argument does not matter, because it computes the same.
 double rows_distance(const Workload& a, const Workload& b) {
   return value_distance(rows_of(a.gemm()), rows_of(b.gemm()));
 }
@@ -61,7 +61,7 @@ constexpr Field called_rows_field() {
           .help = "of m=..64: the rows of the calls that are timed (all)",
           .append = &append_called_rows,
           .read = &read_called_rows,
-          // rows_distance() covers it.
+          // The field's distance is part of rows_distance().
           .distance = [](const Workload&, const Workload&) { return 0.0; }};
 }
 
@@ -111,7 +111,7 @@ constexpr Field kGemmFields[] = {
     called_rows_field().added_later(),
 };
 
-/// Stores the operand column-major for 't'. A layout in its own flag must agree.
+/// Makes the operand column-major for 't'. If the layout has a flag of its own, the two must agree.
 void apply_layout(std::string_view key, char letter, const GivenFlags& given, Operand& operand) {
   const Layout wanted = letter == 't' ? Layout::kColumn : Layout::kRow;
   if (given(key).find(':') != std::string_view::npos && operand.layout != wanted)

@@ -12,7 +12,7 @@ struct MatrixView {
   const float* data;
   std::int64_t row_stride;
   std::int64_t column_stride;
-  double zero = 0;  ///< subtracted from each element
+  double zero = 0;  ///< zero point, which is subtracted from each element
   double at(std::int64_t row, std::int64_t column) const {
     return data[row * row_stride + column * column_stride] - zero;
   }
@@ -22,8 +22,8 @@ MatrixView view(const float* data, Layout layout, std::int64_t rows, std::int64_
   return layout == Layout::kRow ? MatrixView{data, columns, 1} : MatrixView{data, 1, rows};
 }
 
-// Computes one row of C in double: a rank-1 update per k when B's rows are contiguous, else dot products, so
-// that the inner loop always runs over contiguous memory.
+// Computes one row of C in double precision. If B's rows are contiguous, it makes a rank-1 update per k,
+// otherwise dot products, so that the inner loop always runs over contiguous memory.
 void product_row(const MatrixView& a, const MatrixView& b, std::int64_t n, std::int64_t k, std::int64_t row,
                  std::vector<double>& out) {
   std::fill(out.begin(), out.end(), 0.0);
@@ -83,7 +83,7 @@ void reference_line(const Gemm& g, const Epilogue& epilogue, std::span<const std
   }
 }
 
-// Computes the definition once more. It shares only the epilogue with the code for whole rows.
+// Computes the definition a second time. It shares only the epilogue with the code for whole rows.
 float reference_element(const Gemm& g, const Epilogue& epilogue, std::span<const MadeInput> inputs,
                         std::size_t, std::int64_t index) {
   const std::int64_t rows = rows_of(g), columns = output_columns(g, epilogue);

@@ -13,11 +13,12 @@
 namespace lehr {
 namespace {
 
-/// Most letters of a text, which may come from a stranger. A library finds functions by texts of up to 2000.
+/// Maximum length of a text, which may come from a stranger. (A library finds functions by texts of up to
+/// 2000 characters.)
 constexpr std::size_t kMostText = 1500;
 constexpr int kMostNesting = 100;
 
-/// A function by its name. Steps of epilogues are functions besides these.
+/// A function that an expression can call by its name. Steps of epilogues are functions, too.
 struct Function {
   std::string_view name;
   RowOp op{};
@@ -29,11 +30,12 @@ constexpr Function kFunctions[] = {
     {"sum", RowOp::kSumOf},        {"mean", RowOp::kMeanOf}, {"max", RowOp::kMaxOf},  {"min", RowOp::kMinOf},
     {"var", RowOp::kVarOf}};
 
-/// An operator between two operands. `swapped`: it is written as another one with its operands exchanged.
+/// An operator between two operands. If `swapped`, it is rewritten as another operator with its operands
+/// exchanged.
 struct Infix {
   std::string_view symbol;
   RowOp op{};
-  int level = 0;  ///< higher binds tighter
+  int level = 0;  ///< higher levels bind tighter
   bool swapped = false;
 };
 constexpr Infix kInfixes[] = {
@@ -42,7 +44,7 @@ constexpr Infix kInfixes[] = {
     {"-", RowOp::kSub, 2},     {"*", RowOp::kMul, 3},           {"/", RowOp::kDiv, 3}};
 constexpr int kUnaryLevel = 4, kPrimary = 5;
 
-/// Returns whether it is a step of epilogues that computes one value from one value.
+/// Returns whether a step of epilogues can be called as a function: it computes one value from one value.
 bool is_function(const EpilogueRow& row) {
   return row.value != nullptr && row.operand_count() == 0 && !row.of_integers;
 }
@@ -54,7 +56,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// A piece of the text: its canonical form, and its node, -1 if names are not looked up.
+/// A piece of the text: its canonical form and its node. The node is -1 if names are not looked up.
 struct Part {
   std::string text;
   int level = kPrimary;
@@ -68,7 +70,7 @@ class Parser {
       throw_user("an expression has at most {} characters, this one {}", kMostText, text.size());
   }
 
-  /// Looks up names from now on.
+  /// From now on, names are looked up.
   void resolve(std::span<const RowName> inputs, std::span<const RowName> outputs);
   std::string statements();
   RowExpression take() { return std::move(result_); }
@@ -196,7 +198,7 @@ int Parser::named(std::string_view name, std::size_t at) const {
   fail(at, fmt::format("unknown name '{}' (known are {})", name, fmt::join(names, ", ")));
 }
 
-/// Parses operators of this level and tighter ones. Those of one level associate to the left.
+/// Parses operators of this level and of higher levels. Operators of one level associate to the left.
 Part Parser::expression(int level) {
   if (level == kUnaryLevel) return unary();
   Part left = expression(level + 1);
@@ -307,7 +309,7 @@ Part Parser::call(std::string_view name, std::size_t at) {
   return part;
 }
 
-/// Parses "clamp(x,-1,6)": the step's numbers behind its value.
+/// Parses a call such as "clamp(x,-1,6)": the value, followed by the step's numbers.
 Part Parser::call_of_step(const EpilogueRow& row, std::size_t at) {
   Part value = expression(1);
   EpilogueStep step{.op = row.op};

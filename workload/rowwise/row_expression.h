@@ -14,7 +14,7 @@
 
 namespace lehr {
 
-/// Operation of a node on its operands, each of f32.
+/// Operation of a node on its operands, each of which is in f32.
 enum class RowOp {
   kInput,
   kNumber,
@@ -23,20 +23,20 @@ enum class RowOp {
   kMul,
   kDiv,
   kNegative,
-  kLess,  ///< 1 if it holds, else 0; so the next two
+  kLess,  ///< 1 if the comparison holds, else 0; so do the next two
   kAtMost,
   kEqual,
   kMin,     ///< a < b ? a : b
   kMax,     ///< a > b ? a : b
-  kSelect,  ///< the second one if the first one is not 0, else the third one
+  kSelect,  ///< the second operand if the first one is not 0, else the third
   kExp,
   kLog,
   kSqrt,
   kRsqrt,
   kAbs,
-  kStep,   ///< a step of epilogues, by its number
+  kStep,   ///< a step of epilogues (RowNode::step)
   kCast,   ///< rounded to RowNode::type
-  kSumOf,  ///< along the row; so the next four
+  kSumOf,  ///< sum along the row; the next four are along the row, too
   kMeanOf,
   kMaxOf,  ///< skips NaN; -inf if all are NaN
   kMinOf,
@@ -48,13 +48,14 @@ constexpr bool is_reduction(RowOp op) {
 
 struct RowNode {
   RowOp op = RowOp::kNumber;
-  std::array<int, 3> operands = {-1, -1, -1};  ///< numbers of nodes before it
+  std::array<int, 3> operands = {-1, -1, -1};  ///< numbers of operand nodes, which come before this node
   int input = 0;                               ///< number of the input, for kInput
   float number = 0;                            ///< value, for kNumber
   EpilogueStep step = {};                      ///< step, for kStep
   DType type = DType::kF32;                    ///< new type, for kCast
-  bool varies = false;                         ///< from column to column
-  int depth = 0;                               ///< most reductions that depend on each other, up to this node
+  bool varies = false;                         ///< whether the value varies from column to column
+  /// Maximum number of reductions, up to this node, that depend on each other.
+  int depth = 0;
   std::span<const int> used() const {
     std::size_t count = 0;
     while (count < operands.size() && operands[count] >= 0) ++count;
@@ -82,12 +83,14 @@ inline constexpr int kMostRowDepth = 4;
 /// lower case.
 bool is_row_name(std::string_view name);
 
-/// Returns the canonical text of statements: no blanks, no needless parentheses, shortest numbers; "greater"
-/// is written as "less". Does not look up names. Throws Error(kUser), one sentence with the column.
+/// Returns the canonical text of statements: without blanks and needless parentheses, with the shortest
+/// numbers, and with "less" instead of "greater". Does not look up names. Throws Error(kUser), one sentence
+/// with the column.
 std::string canonical_rows(std::string_view text);
 
-/// Looks up the names. Each output is assigned once, by its name. Inputs and earlier names are read. Throws
-/// Error(kUser), one sentence, as canonical_rows() and if a limit is exceeded.
+/// Parses statements and looks up their names. Each output must be assigned once, by its name. Statements may
+/// read inputs and names assigned before. Throws Error(kUser), one sentence, in the same cases as
+/// canonical_rows() and if a limit is exceeded.
 RowExpression parse_rows(std::string_view text, std::span<const RowName> inputs,
                          std::span<const RowName> outputs);
 

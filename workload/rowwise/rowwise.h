@@ -17,28 +17,28 @@ namespace lehr {
 
 /// A tensor that an expression names: lines of n columns, or of one value.
 struct RowTensor {
-  /// Which line row r reads or writes.
+  /// Which line of the tensor row r reads or writes.
   enum class Line {
-    kRow,      ///< r
-    kOnly,     ///< the only one
-    kDivided,  ///< r / period
-    kModulo    ///< r mod period
+    kRow,      ///< line r
+    kOnly,     ///< the only line
+    kDivided,  ///< line r / period
+    kModulo    ///< line r mod period
   };
   std::string name;
   DType type = DType::kF32;  ///< f32 or bf16
-  bool varies = true;        ///< from column to column: n values per line, else one
+  bool varies = true;        ///< whether a line has n values, one per column; otherwise it has one value
   Line line = Line::kRow;
   std::int64_t period = 0;
   friend bool operator==(const RowTensor&, const RowTensor&) = default;
 };
 
-/// Computes `expression` in f32 for each of m rows. Each call has any number of rows; kernels are tuned at m.
-/// If a tensor has a line for each `period` rows (kDivided), calls have m rows.
+/// Computes `expression` in f32 for each of m rows. Each call may have any number of rows; kernels are tuned
+/// for m rows. If a tensor has one line for every `period` rows (kDivided), each call has m rows.
 struct Rowwise {
   std::int64_t m = 0, n = 0;
   std::vector<RowTensor> in, out;
   std::string expression;  ///< canonical (row_expression.h)
-  /// Rows of the described call ("rows=24"); 0: m rows.
+  /// Rows of the described call ("rows=24"); 0: it has m rows.
   std::int64_t rows = 0;
   friend bool operator==(const Rowwise&, const Rowwise&) = default;
 };
@@ -48,13 +48,13 @@ std::string to_text(const RowTensor& tensor);
 /// Parses what to_text() writes. Throws Error(kUser), one sentence.
 RowTensor parse_row_tensor(std::string_view text);
 
-/// Returns the nodes of its expression. Throws Error(kUser), one sentence.
+/// Returns the nodes of the workload's expression. Throws Error(kUser), one sentence.
 RowExpression expression_of(const Rowwise& rowwise);
-/// Returns whether calls have any number of rows.
+/// Returns whether a call may have any number of rows.
 bool any_rows(const Rowwise& rowwise);
-/// Returns the lines of a tensor if there are `rows` rows.
+/// Returns the number of lines that a tensor has for `rows` rows.
 std::int64_t lines_of(const RowTensor& tensor, std::int64_t rows);
-/// Returns the operations of one element of a node. Reductions and functions count several.
+/// Returns the operations for one element of a node. Reductions and functions count as several operations.
 double flops_of(const RowNode& node);
 
 /// The functions of the same name for a workload (workload.h) or an operator's table (operator.h).

@@ -37,7 +37,7 @@ constexpr Field tensors_field(std::string_view key, std::string_view help) {
               }};
 }
 
-/// Columns in sentences refer to the given text, if the tensors are known already.
+/// If the tensors are known already, columns in error messages refer to the given text.
 void read_expression(const Field&, std::string_view, std::string_view value, Workload& w) {
   Rowwise& r = w.rowwise();
   r.expression = canonical_rows(value);

@@ -10,23 +10,23 @@
 namespace lehr {
 namespace {
 
-constexpr double kUnit = 0x1p-24;  // half a unit in the last place of f32, as a share of the value
+constexpr double kUnit = 0x1p-24;  // half a unit in the last place of f32, relative to the value
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLargest = std::numeric_limits<float>::max();
 /// Below this exp() may be 0.
 constexpr double kLeastExp = 0x1p-126;
 
-/// An exact value, and the largest error of one computed in f32.
+/// An exact value, and the maximum error of a correct computation of it in f32.
 struct Bounded {
   double value = 0, off = 0;
 };
 
-/// Returns a value that errors do not change, unless it is unknown.
+/// Returns a value that errors of its argument do not change, unless the argument is unknown.
 Bounded at_end(double value, double off) {
   return {value, std::isfinite(off) ? 0 : kInfinity};
 }
 
-/// Returns the value as f32 overflows, off by `off` and by its own rounding.
+/// Returns the value as it overflows in f32, with the error `off` and that of its own rounding.
 Bounded rounded(double value, double off) {
   if (std::abs(value) > kLargest) value = std::copysign(kInfinity, value);
   if (!std::isfinite(value)) return at_end(value, off);
@@ -34,7 +34,7 @@ Bounded rounded(double value, double off) {
   return {value, std::isnan(off) ? kInfinity : off};
 }
 
-/// Returns the error of a product with x. An unknown value may be infinite, or NaN.
+/// Returns the error `off` multiplied by x. If the value is unknown, it may be infinite or NaN.
 double times(double x, double off) {
   if (std::isinf(off)) return off;
   return std::isfinite(x) ? std::abs(x) * off : 0;
@@ -48,7 +48,7 @@ Bounded divided(const Bounded& a, const Bounded& b) {
   return rounded(value, (a.off + times(value, b.off)) / room);
 }
 
-/// Returns 1 or 0; unknown if the two are closer than their errors.
+/// Returns 1 or 0; unknown if the two values are closer than their errors.
 Bounded compared(RowOp op, const Bounded& a, const Bounded& b) {
   const bool holds = op == RowOp::kLess     ? a.value < b.value
                      : op == RowOp::kAtMost ? a.value <= b.value
@@ -66,7 +66,7 @@ Bounded selected(const Bounded& condition, const Bounded& a, const Bounded& b) {
   return {taken.value, kInfinity};
 }
 
-/// Returns the smaller or larger one. If the two are about equal, either is right.
+/// Returns the smaller or the larger value. If the two are about equal, either is a correct result.
 Bounded extreme(RowOp op, const Bounded& a, const Bounded& b) {
   const bool first = op == RowOp::kMin ? a.value < b.value : a.value > b.value;
   const bool close = std::isinf(a.off + b.off) || std::abs(a.value - b.value) <= a.off + b.off;
@@ -85,7 +85,8 @@ Bounded root(RowOp op, const Bounded& a) {
 Bounded exponential(const Bounded& a) {
   const double value = std::exp(a.value);
   if (std::isinf(a.value) || std::isnan(a.value)) return {value, a.off};
-  // Two units in the last place, plus the end of the range, where it may be 0.
+  // The bound is two units in the last place, plus an absolute error at the end of the range, where the
+  // result may be 0.
   return rounded(
       value, times(value, std::expm1(a.off)) + 4 * kUnit * value + (value < 2 * kLeastExp ? kLeastExp : 0));
 }
@@ -100,7 +101,7 @@ Bounded logarithm(const Bounded& a) {
 Bounded stepped(const EpilogueStep& step, const Bounded& a) {
   const EpilogueRow& row = row_of(step.op);
   const double value = row.value(a.value, step.numbers, {});
-  // The functions have bounded arguments: their results for infinity differ.
+  // The errors of these functions are bounded only for finite arguments: their results for infinity differ.
   if (std::isinf(a.value) && !row.exact) return {value, kInfinity};
   if (std::isnan(a.value)) return at_end(value, a.off);
   const ErrorBound bound = row.bound({a.off, std::abs(a.value)}, step.numbers, 2 * kUnit);
@@ -158,10 +159,11 @@ Bounded computed(const RowNode& node, const Bounded& a, const Bounded& b, const 
 /// A node's values along one row: n of them, or one.
 using Line = std::vector<Bounded>;
 
-/// Returns a sum with a bound on its error. Each partial sum rounds by itself, so that the errors add up as a
-/// random walk. The worst order adds one value after the other. For values with the mean u and the mean
-/// square q about it, the squares of its partial sums add up to n^3 u^2 / 3 + n^2 q / 2. Seven and a half
-/// deviations: one row in 10^13. The errors of the values themselves may all have the same sign.
+/// Returns a sum with a bound on its error. Each partial sum has a rounding error of its own, so that the
+/// errors add up as a random walk. The worst order adds one value after the other. If the values have the
+/// mean u and the mean square q about it, the squares of its partial sums add up to n^3 u^2 / 3 + n^2 q / 2.
+/// The bound is seven and a half deviations, which one row in 10^13 exceeds. In addition, the errors of the
+/// values themselves may all have the same sign.
 Bounded sum_of(const Line& line) {
   constexpr double kDeviations = 7.5;
   const auto n = static_cast<double>(line.size());
@@ -183,7 +185,8 @@ Bounded mean_of(const Line& line) {
   return rounded(sum.value / n, sum.off / n);
 }
 
-/// Returns the variance. The distances from a mean that is off add up to 0: its error counts squared.
+/// Returns the variance. Distances from an inexact mean still add up to about 0, so the mean's error only
+/// counts squared.
 Bounded variance_of(const Line& line) {
   const Bounded mean = mean_of(line);
   Line squares;
@@ -212,7 +215,7 @@ Bounded extreme_of(RowOp op, const Line& line) {
   return result;
 }
 
-/// Returns a reduction. A value that is the same in all columns is added up as a product.
+/// Returns a reduction. The sum of a value that is the same in all columns is computed as a product.
 Bounded reduced(RowOp op, const Line& line, std::int64_t n) {
   const auto count = static_cast<double>(n);
   if (line.size() == 1 && n > 1) {
@@ -234,7 +237,7 @@ std::int64_t line_of(const RowTensor& tensor, std::int64_t row) {
   return tensor.line == RowTensor::Line::kModulo ? row % tensor.period : 0;
 }
 
-/// Returns an input's values of a row. Input: std::vector<float> or MadeInput.
+/// Returns the values of an input in a row. Input is std::vector<float> or MadeInput.
 template <typename Input>
 Line input_line(const RowTensor& tensor, const Input& input, std::int64_t row, std::int64_t n) {
   const std::int64_t line = line_of(tensor, row);
@@ -273,7 +276,7 @@ std::vector<Line> computed_row(const Rowwise& r, std::span<const Input> inputs, 
   std::vector<Line> lines(count);
   for (std::size_t i = 0; i < count; ++i) {
     const RowNode& node = expression.nodes[i];
-    if (last[i] == 0) continue;  // nothing uses it
+    if (last[i] == 0) continue;  // nothing uses the node
     if (node.op == RowOp::kInput) {
       const auto input = static_cast<std::size_t>(node.input);
       lines[i] = input_line(r.in[input], inputs[input], row, r.n);
@@ -295,7 +298,7 @@ std::vector<Line> computed_row(const Rowwise& r, std::span<const Input> inputs, 
 }  // namespace
 
 OutputLines reference_lines(const Rowwise& r, const Epilogue&) {
-  // A node takes the host about as long as ten multiplications and additions of a product.
+  // The host computes a node in about the time of ten multiplications and additions of a product.
   return {.matrices = 1, .rows = rows_of(r), .cost = 10};
 }
 

@@ -1,4 +1,5 @@
-// NHWC: y (pixels x k) = x (pixels x c) f^T. NCHW with one image: the same, x and y stored by columns.
+// With nhwc, y (pixels x k) = x (pixels x c) f^T. With nchw and one image it is the same product, where x and
+// y are stored by columns.
 #include "templates/conv2d/cpu/conv1x1_cpu.h"
 
 #include "templates/family.h"
@@ -22,7 +23,7 @@ Workload as_gemm(const Workload& workload) {
   gemm.c.type = conv.output;
   gemm.accum = conv.accum;
   gemm.zero = conv.zero;
-  gemm.b.constant = conv.input != DType::kF32;  // filters of f32 are packed in each block
+  gemm.b.constant = conv.input != DType::kF32;  // filters in f32 are packed in each block
   if (conv.layout == ImageLayout::kNchw) gemm.a.layout = gemm.c.layout = Layout::kColumn;
   return {gemm, workload.epilogue};
 }
@@ -45,9 +46,9 @@ void knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Limits& li
   gemm_cpu_knobs(k, as_gemm(workload), limits);
 }
 
-// The planes of an nchw image are B's rows. For few output channels packing them does not pay: without
-// packing but with prefetch the kernel is ahead by a seventh on 56 x 56 x 64 -> 64 and by a tenth on 28 x 28
-// x 512 -> 128, but behind on 56 x 56 x 64 -> 256 and on 112 x 112 x 32 -> 64.
+// With nchw the planes of the image are the rows of B. If output channels are few, packing them does not pay.
+// Without packing but with prefetch, the kernel is faster by a seventh on 56 x 56 x 64 -> 64 and by a tenth
+// on 28 x 28 x 512 -> 128, but slower on 56 x 56 x 64 -> 256 and on 112 x 112 x 32 -> 64.
 GemmCpuSchedule wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kFewestOutputs = 48, kMostOutputs = 128, kFewestInputs = 64;
   const Conv2d conv = cpu::conv_view(workload).conv;

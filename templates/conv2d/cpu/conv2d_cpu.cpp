@@ -6,8 +6,8 @@
 //       for jt, it (order): tiles of pixels, tiles of output channels -> micro-kernel over channels and taps
 //     copy the block's outputs from their wide lines to y
 //
-// Columns of a tile are pixels along the wide lines, so a tile never has an edge; only the last tile of
-// output channels may be short, with a micro-kernel of its own.
+// The columns of a tile are pixels along the planes' wide lines, so that every tile has all its columns. Only
+// the last tile of output channels may have fewer rows, for which it has a micro-kernel of its own.
 #include "templates/conv2d/cpu/conv2d_cpu.h"
 
 #include <algorithm>
@@ -64,18 +64,17 @@ struct Lowering {
     if (channels() % cc() == 0) return integer(cc());
     return min(integer(cc()), integer(channels()) - var(cb) * cc());
   }
-  // Begins behind the last plane: read for pixels that are dropped.
+  // Returns where the room after the last plane begins, which is read only for pixels that are dropped.
   std::int64_t slack_begin() const { return channels() * planes.channel(); }
   std::int64_t slack() const { return tile() + planes.width; }
-  // Returns an element of the filters of the micro-kernel's tile side by side:
-  // [group][tile][channel][tap][filter of the tile].
+  // Returns the first filter of a tile in [group][tile][channel][tap][filter of the tile].
   Expr packed(const Expr& of_group, const Expr& filter_tile, const Expr& channel, const Expr& tap) const {
     return (((of_group * filter_tiles() + filter_tile) * channels() + channel) * (conv.r * conv.s) + tap) *
            s.mr;
   }
   Expr image_index() const { return conv.n == 1 ? integer(0) : var(image); }
   Expr group_index() const { return conv.groups == 1 ? integer(0) : var(group); }
-  // Returns an element of the block's outputs: row `filter` counts from the work item's first tile.
+  // Returns the index of an element of the block's outputs. `filter` counts from the work item's first tile.
   Expr y_line_element(Expr filter, Expr pixel) const { return filter * (planes.tiles * tile()) + pixel; }
 };
 
@@ -91,7 +90,7 @@ cpu::PlaneCopy copy_of(const Lowering& l) {
           .line = var(l.line)};
 }
 
-// Computes `rows` output channels x one tile of pixels, over the current block of input channels.
+// Computes `rows` output channels x one tile of pixels, for the current block of input channels.
 Block micro_kernel(Lowering& l, std::int64_t rows) {
   const Conv2d& conv = l.conv;
   const Conv2dPlanes& p = l.planes;
@@ -169,7 +168,7 @@ Stmt copy_out(Lowering& l) {
                                       integer(l.filters()) - l.first_filter_tile() * l.s.mr)
                                 : integer(l.filters());
   const bool even = l.part_lines() % l.s.lines == 0 && conv.out_h() % (l.s.split == 0 ? l.s.threads : 1) == 0;
-  // The last block may reach beyond the work item's lines.
+  // The last block may extend beyond the work item's lines.
   Expr lines =
       even ? integer(l.s.lines) : max(min(integer(l.s.lines), l.end_line() - var(l.line)), integer(0));
   const Expr channel = l.group_index() * l.filters() + l.first_filter_tile() * l.s.mr + var(filter);
@@ -202,7 +201,7 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Conv2dCpuSchedule& sched
     l.u = builder.param("u", DType::kF32,
                         conv.groups * l.filter_tiles() * l.s.mr * l.channels() * conv.r * conv.s,
                         Direction::kPrepacked);
-  // The last tile reads beyond the last plane, and the last line is stored in whole vectors: the memory has
+  // The last tile reads beyond the last plane, and the last line is stored in whole vectors; the buffer has
   // room for both.
   l.x_planes = builder.buffer("x_planes", DType::kF32, Scope::kScratch, l.slack_begin() + l.slack());
   l.y_lines = builder.buffer("y_lines", DType::kF32, Scope::kScratch,
@@ -222,7 +221,8 @@ Kernel lower_conv2d_cpu(const Workload& workload, const Conv2dCpuSchedule& sched
   body = block(loop(l.block, blocks, LoopKind::kSerial, body));
   if (conv.groups > 1) body = block(loop(l.group, conv.groups, LoopKind::kSerial, body));
   body = cpu::over_items(conv.n, l.s.split == 2, l.image, l.work_item, body);
-  // Elements behind the last plane are read for pixels that are dropped; zeros keep that from being slow.
+  // Elements after the last plane are read for pixels that are dropped. Arbitrary contents might make that
+  // slow, so they are zeros.
   body.push_front(cpu::clear_planes(builder, copy_of(l)));
   body.push_front(Alloc{l.y_lines});
   body.push_front(Alloc{l.x_planes});

@@ -1,6 +1,6 @@
 // Convolution on the CPU without an im2col matrix. Vectors run over output pixels, and filter values are
-// broadcast. One copy of the input, padded and separated by the stride, makes every filter tap a shift of the
-// same memory. NCHW, any stride, padding, dilation and groups.
+// broadcast. The input is copied once, padded and divided by the stride, so that every filter tap is a shift
+// of the same memory. NCHW, any stride, padding, dilation and groups.
 #pragma once
 
 #include "templates/template.h"

@@ -10,8 +10,8 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Most bytes of the input copy and output block of one work item. More than a share of any last-level cache
-/// only costs bandwidth.
+/// Maximum number of bytes of the input copy and the output block of one work item. Larger ones exceed its
+/// share of any last-level cache, and only cost bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 48LL << 20;
 
 const Values& line_steps() {
@@ -84,8 +84,8 @@ void conv2d_cpu_knobs(Knobs<Conv2dCpuSchedule>& k, const Workload& workload, con
          {0, 1});
 }
 
-// As gemm_cpu: the largest micro-tile that the registers hold, and as many lines as fit with their copy in
-// half of L2.
+// As for gemm_cpu, chooses the largest micro-tile that fits into the registers, and as many lines as fit into
+// half of L2 with their copy.
 Conv2dCpuSchedule conv2d_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t filters = conv.k / conv.groups;
@@ -94,7 +94,8 @@ Conv2dCpuSchedule conv2d_cpu_wanted(const Workload& workload, const Limits& limi
   s.threads = cpu::default_threads(workload, limits);
   s.split = conv.out_h() >= 2 * limits.cores || filters < 2 * limits.cores ? 0 : 1;
   s.lanes = cpu::lane_counts(limits).back();
-  // Wide rather than tall: 6 x 4 is ahead of 12 x 2 by a tenth on 14 x 14 maps, and nowhere behind.
+  // A wide tile is better than a tall one: 6 x 4 is faster than 12 x 2 by a tenth on 14 x 14 images, and
+  // nowhere slower.
   s.nv = registers < 32 && filters >= 6 ? 2 : filters < 4 ? 6 : 4;
   s.mr = std::min<std::int64_t>(filters, (registers - s.nv - 1) / s.nv);
   const std::int64_t half_l2 = (limits.l2_bytes > 0 ? limits.l2_bytes : 1 << 20) / 2;

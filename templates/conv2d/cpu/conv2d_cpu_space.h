@@ -8,10 +8,11 @@
 
 namespace lehr {
 
-/// The knobs; meanings and units are those of conv2d_cpu_knobs().
+/// The knobs; conv2d_cpu_knobs() states their meanings and units.
 struct Conv2dCpuSchedule {
   std::int64_t threads = 1;
-  /// 0: output lines over the threads, 1: output channels, 2: images (one work item each).
+  /// Work that the threads divide among them. 0: output lines, 1: output channels, 2: images (one work item
+  /// each).
   std::int64_t split = 0;
   std::int64_t lanes = 16;
   /// Output channels of the micro-kernel.
@@ -22,19 +23,19 @@ struct Conv2dCpuSchedule {
   std::int64_t lines = 1;
   /// Input channels per block.
   std::int64_t cc = 1;
-  /// Outer loop inside a block: 0 pixels, 1 output channels.
+  /// Outer loop inside a block. 0: pixels, 1: output channels.
   std::int64_t order = 0;
-  /// Unrolled: 0 none, 1 a filter's line, 2 the whole filter.
+  /// Loops that are unrolled. 0: none, 1: a line of the filter, 2: the whole filter.
   std::int64_t taps = 0;
-  /// Filters: 0 read as they lie, 1 prepacked for the micro-kernel.
+  /// How filters are read. 0: as they lie in memory, 1: prepacked for the micro-kernel.
   std::int64_t packed = 0;
 };
 
-/// The planes of a block of output lines. Output pixels are numbered along their wide lines; surplus ones at
-/// the ends are computed and dropped.
+/// The planes for a block of output lines. Output pixels are numbered along the planes' lines, which are
+/// wider than output lines. The surplus pixels at the ends of lines are computed and dropped.
 struct Conv2dPlanes : cpu::ImagePlanes {
-  std::int64_t pixels = 1;  ///< pixels of a block of output lines, surplus included
-  std::int64_t tiles = 1;   ///< tiles of nv x lanes pixels
+  std::int64_t pixels = 1;  ///< pixels of a block of output lines, including surplus pixels
+  std::int64_t tiles = 1;   ///< number of tiles, each of nv x lanes pixels
 };
 Conv2dPlanes conv2d_planes(const Conv2d& conv, const Conv2dCpuSchedule& schedule);
 

@@ -5,11 +5,11 @@
 //           copy the lines of the input that the block needs, padded (nchw: by phase of the stride)   (copy)
 //           for tiles of lines / for tiles of columns -> micro-kernel: rows x cols accumulators
 //
-// Margins of the copy are cleared once per work item; lines outside of the image once per block. Without a
-// copy, tiles at the margins check for each vector whether it exists. Outputs of a tile beyond the last line
-// are computed and dropped. With dot products, four lines of the input are put side by side for each column
-// that a tile reads. The filters are laid out beforehand in the same order, with zeros where a line has no
-// tap.
+// The padding in the copy is cleared once per work item, and lines outside of the image once per block.
+// Without a copy, tiles at the margins check for each vector whether it exists. Outputs of a tile after the
+// last line are computed and dropped. With dot products, for each column that a tile reads, four lines of the
+// input are put side by side. The filters are packed beforehand in the same order, with zeros where a line
+// has no tap.
 #include "templates/conv2d/cpu/conv2d_depthwise_cpu.h"
 
 #include <fmt/core.h>
@@ -110,11 +110,11 @@ class Lowering {
 
   int width() const { return static_cast<int>(s_.lanes); }
   std::int64_t taps() const { return conv_.r * conv_.s; }
-  /// Returns the elements of a packed filter, including taps that the view leaves out.
+  /// Returns the number of elements of a packed filter, including taps that the view leaves out.
   std::int64_t filter() const { return view_.stored_taps * s_.lanes; }
   bool copies() const { return s_.copy != 0; }
   bool dots() const { return s_.taps == 2; }
-  /// Returns whether sums by dot products begin with the contribution of zero points and offsets instead of
+  /// Returns whether sums of dot products begin with the contribution of zero points and offsets instead of
   /// 0.
   bool starts() const { return dots() && correction_.needed(); }
   Expr start() const {
@@ -148,7 +148,8 @@ class Lowering {
   }
   std::int64_t blocks() const { return ceil_div(shape_.owned, shape_.block); }
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
-  /// Returns, for nhwc, the channels that exist from the unit's first one on; nullopt: all lanes.
+  /// For nhwc: returns the number of channels that exist from the unit's first channel on; nullopt if all
+  /// lanes exist.
   std::optional<Expr> channels_left() const {
     if (!shape_.nhwc || conv_.k % s_.lanes == 0) return std::nullopt;
     return integer(conv_.k) - var(channel_);
@@ -182,8 +183,8 @@ class Lowering {
 
   Expr zero_point() const { return cast(DType::kF32, load(*zero_, integer(0))); }
 
-  /// Makes f_panel[unit][tap][lane]: the filters are one after the other in memory, and become neighbouring
-  /// lanes.
+  /// Packs the filters as f_panel[unit][tap][lane]. In memory the filters follow each other; here they become
+  /// neighbouring lanes.
   Stmt pack_filter() {
     if (!form_.is_plain()) return widen_filter();
     cpu::Transposition t;
@@ -217,7 +218,8 @@ class Lowering {
                    block(Let{channel_, (first_unit() + var(unit_)) * s_.lanes}, filters));
   }
 
-  /// Makes u[unit][quad][column of the filter][lane][line], and u_sums[unit][lane].
+  /// Packs the filters as u[unit][quad][column of the filter][lane][line], and their sums as
+  /// u_sums[unit][lane].
   Block pack_quads() {
     const VarId unit = b_.var("u_unit"), lane = b_.var("u_lane"), s = b_.var("u_s"), r = b_.var("u_r");
     const Expr channel = var(unit) * s_.lanes + var(lane), exists = lt(channel, integer(conv_.k));
@@ -272,7 +274,7 @@ class Lowering {
                       block(Let{row, var(line_) * conv_.stride_h + var(y) - conv_.pad_top}, one)));
   }
   Block copy_plane_line(const Expr& target, VarId row) {
-    // With m filters a channel, plane p of the output reads plane p / m of the input.
+    // With m filters per channel, plane p of the output reads plane p / m of the input.
     const Expr plane = (first_unit() + var(unit_)) / integer(conv_.k / conv_.c);
     cpu::Line line;
     line.from = x_;
@@ -298,8 +300,8 @@ class Lowering {
                                   std::nullopt})));
   }
 
-  /// Returns the position, within a line of the copy, of the vector that tap column `s` of output column `j`
-  /// of the tile reads.
+  /// Returns where, in a line of the copy, the vector begins that output column `j` of the tile reads for
+  /// filter column `s`.
   Expr column_at(const Expr& s) const {
     const Expr shift = s * conv_.dilation_w;
     if (shape_.nhwc)
@@ -310,7 +312,8 @@ class Lowering {
   }
   Expr sum_at(const Expr& i) const { return i * (s_.cols * s_.lanes) + var(j_) * s_.lanes; }
   Stmt over_columns(Stmt body) const { return loop(j_, s_.cols, LoopKind::kUnrolled, block(body)); }
-  /// Loads the vectors that the tile's columns read at tap column `s` of line `tile_line` of its input.
+  /// Loads the vectors that the tile's columns read for filter column `s`, from line `tile_line` of the
+  /// tile's input.
   Stmt load_inputs(const Expr& tile_line, const Expr& s, bool guarded) const {
     return over_columns(Store{in_, var(j_) * s_.lanes, input(tile_line, s, guarded), width(), std::nullopt});
   }
@@ -329,17 +332,17 @@ class Lowering {
     if (zero_) return select(exists, input_at(at, active), zero(DType::kF32, width()));
     return input_at(at, exists * (active ? *active : integer(s_.lanes)));
   }
-  /// Returns a vector of the image, in f32.
+  /// Returns a vector of the image, converted to f32.
   Expr input_at(const Expr& at, const std::optional<Expr>& active) const {
     const Expr stored = active ? load_active(x_, at, width(), *active) : load(x_, at, width());
     Expr value = form_.in_first_panel(stored, width());
     return zero_ ? std::move(value) - load(zeros_, integer(0), width()) : value;
   }
-  /// Returns, without a copy, the line of the image that is line `tile_line` of the tile's input.
+  /// For kernels without a copy: returns the line of the image that is line `tile_line` of the tile's input.
   Expr image_line(const Expr& tile_line) const {
     return (var(line_) + var(tile_) * s_.rows) * conv_.stride_h + tile_line - conv_.pad_top;
   }
-  /// Returns `body` only for lines of the image. Lines outside of it add nothing.
+  /// Returns `body`, executed only if the line exists in the image. Lines outside of it contribute nothing.
   Block if_line_exists(const Expr& tile_line, Block body) const {
     const std::int64_t last =
         (shape_.row_tiles * s_.rows - 1) * conv_.stride_h + (conv_.r - 1) * conv_.dilation_h - conv_.pad_top;
@@ -347,7 +350,7 @@ class Lowering {
     const Expr line = image_line(tile_line);
     return block(If{logical_and(le(integer(0), line), lt(line, integer(conv_.h))), body, {}});
   }
-  /// Returns whether all columns that the tile reads exist; nullopt: they do for every tile.
+  /// Returns the condition that all columns that the tile reads exist; nullopt if they exist for every tile.
   std::optional<Expr> columns_exist() const {
     const std::int64_t reach = (s_.cols - 1) * conv_.stride_w + (conv_.s - 1) * conv_.dilation_w;
     const std::int64_t step = s_.cols * conv_.stride_w;
@@ -380,18 +383,18 @@ class Lowering {
     append(body, write());
     return body;
   }
-  /// Returns whether all pixels that the tile reads lie in the image.
+  /// Returns the condition that all pixels that the tile reads lie in the image.
   std::optional<Expr> tile_exists() const {
     const std::int64_t reach = (s_.cols - 1) * conv_.stride_w + (conv_.s - 1) * conv_.dilation_w;
     const Expr line = image_line(integer(0)), column = image_column(0);
     return logical_and(logical_and(le(integer(0), line), lt(line + (shape_.tile_in - 1), integer(conv_.h))),
                        logical_and(le(integer(0), column), lt(column + reach, integer(conv_.w))));
   }
-  /// Returns the image's column that is `offset` columns behind the first one of the tile.
+  /// Returns the image's column that is `offset` columns after the tile's first one.
   Expr image_column(std::int64_t offset) const {
     return var(column_tile_) * (s_.cols * conv_.stride_w) + (offset - conv_.pad_left);
   }
-  /// Puts four lines of a column into x_reg.
+  /// Loads four lines of a column into x_reg, side by side.
   Stmt load_quad(std::int64_t first, std::int64_t offset, bool guarded) const {
     const Expr line = image_line(integer(first)), column = image_column(offset);
     const std::int64_t step = conv_.w * conv_.c, lines = std::min<std::int64_t>(4, shape_.tile_in - first);
@@ -408,7 +411,8 @@ class Lowering {
                      {integer(step), begin, end, channels_left().value_or(integer(s_.lanes))},
                      0};
   }
-  /// Goes column by column over the tile's input: four lines are put side by side once for all outputs.
+  /// Walks over the tile's input column by column. Four lines at a time are put side by side once, for all
+  /// outputs.
   Block of_quads(bool guarded) const {
     Block body;
     const int lanes = static_cast<int>(quad());
@@ -436,7 +440,7 @@ class Lowering {
     }
     return body;
   }
-  /// Goes line by line over the tile's input: a vector is loaded once for all output lines that need it.
+  /// Walks over the tile's input line by line. A vector is loaded once, for all output lines that need it.
   Block written_out(bool guarded) {
     const VarId s = b_.var("s");
     Block body;

@@ -1,5 +1,6 @@
-// Depthwise convolution on the CPU: each filter sees one channel. Vectors run along the line (nchw) or across
-// channels (nhwc); a padded copy of a few lines makes every filter tap a shift.
+// Depthwise convolution on the CPU: each filter reads one channel. Vectors run along the line (nchw) or
+// across channels (nhwc). A few input lines at a time are copied with padding, so that every filter tap is a
+// shift of the copy.
 #pragma once
 
 #include "templates/template.h"

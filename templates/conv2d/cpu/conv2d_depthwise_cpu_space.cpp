@@ -10,9 +10,10 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Most bytes of a block's copy; more only costs bandwidth.
+/// Maximum number of bytes of a block's copy; larger copies only cost bandwidth.
 constexpr std::int64_t kMaxCopyBytes = 8LL << 20;
-/// Most multiply-adds of one tile that are written out. With more, compiling takes longer than measuring.
+/// Maximum number of multiply-adds of one tile that are unrolled. With more, compiling takes longer than
+/// measuring.
 constexpr std::int64_t kMaxUnrolled = 320;
 
 const Values kColumns = {1, 2, 3, 4, 5, 6, 7, 8, 10, 14};
@@ -21,7 +22,7 @@ bool is_nhwc(const Conv2d& conv) {
   return conv.layout == ImageLayout::kNhwc;
 }
 
-/// Returns the vectors that cover an output line.
+/// Returns the number of vectors that cover an output line.
 std::int64_t line_vectors(const Conv2d& conv, std::int64_t lanes) {
   return is_nhwc(conv) ? conv.out_w() : ceil_div(conv.out_w(), lanes);
 }
@@ -40,15 +41,15 @@ std::int64_t registers(const Conv2d& conv, const DepthwiseCpuSchedule& s) {
   return s.rows * s.cols + std::min<std::int64_t>(s.cols, 4) + (s.hold != 0 ? conv.r * conv.s : 1);
 }
 
-/// Returns whether four lines of 16 channels are multiplied at once.
+/// Returns whether the processor can multiply four lines of 16 channels at once.
 bool may_dot(const Conv2d& conv, const Limits& limits) {
   return is_integer(conv.input) && is_nhwc(conv) && limits.has(Ability::kInt8Dot) &&
          limits.vector_bytes == 64 && conv.r * conv.s <= kMaxUnrolled;
 }
 
-/// Returns the cheapest tile. Each line and column is a dot product. Putting four lines side by side takes
-/// about as long as four of these, twice that if L1 does not keep the lines for the next channels. Turning
-/// sums into outputs takes as long as eight.
+/// Returns the schedule with the cheapest tile. The cost is counted in dot products, one for each line and
+/// column. Putting four lines side by side costs about four, and eight if L1 does not keep the lines for the
+/// next channels. Turning sums into outputs costs eight.
 DepthwiseCpuSchedule with_dots(const Conv2d& conv, DepthwiseCpuSchedule s, std::int64_t available,
                                std::int64_t l1) {
   s.taps = 2;
@@ -153,7 +154,7 @@ void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workloa
          : may_unroll ? Values{0, 1}
                       : Values{0});
   k.only([](const S& s) { return s.taps != 2 || (s.lanes == 16 && s.copy == 0); });
-  // Guards of the margins are additional code besides that of the inner tiles.
+  // The guarded copies for the margins are code in addition to that of the inner tiles.
   k.forbid("too much code", [=](const S& s) {
     return s.taps == 1 ? s.rows * s.cols * taps * (s.copy == 1 ? 1 : 2) > kMaxUnrolled
                        : s.taps == 2 && 2 * dots_of_tile(conv, s) > kMaxUnrolled;
@@ -164,9 +165,9 @@ void depthwise_cpu_knobs(Knobs<DepthwiseCpuSchedule>& k, const Workload& workloa
   k.forbid("a loop cannot index registers", [](const S& s) { return s.hold == 1 && s.taps != 1; });
 }
 
-// A tile takes the time of its multiply-adds or its loads, whichever is longer (two a cycle, but an unaligned
-// load spans two cache lines half of the time), and of its stores. Takes the cheapest tiling of the whole map
-// that the registers hold, with a block whose copy stays in L1.
+// Chooses the cheapest tiling of the whole image that fits into the registers, with a block whose copy stays
+// in L1. A tile takes the time of its multiply-adds or that of its loads, whichever is longer, plus that of
+// its stores. There are two loads per cycle, but half of the unaligned loads span two cache lines.
 DepthwiseCpuSchedule depthwise_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t available = std::max(limits.vector_registers, 16), taps = conv.r * conv.s;

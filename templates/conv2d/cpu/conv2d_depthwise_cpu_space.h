@@ -9,17 +9,19 @@
 
 namespace lehr {
 
-/// The knobs; meanings and units are those of depthwise_cpu_knobs().
+/// The knobs; depthwise_cpu_knobs() states their meanings and units.
 struct DepthwiseCpuSchedule {
   std::int64_t threads = 1;
-  std::int64_t split = 0;  ///< 0: channels over the threads, 1: tiles of lines
+  std::int64_t split = 0;  ///< what the threads divide among them; 0: channels, 1: tiles of lines
   std::int64_t lanes = 16;
-  std::int64_t rows = 1;   ///< output lines of a tile
-  std::int64_t cols = 1;   ///< vectors of a tile along the line: of pixels (nchw), one pixel each (nhwc)
-  std::int64_t copy = 1;   ///< whether input lines are copied to padded memory before they are used
-  std::int64_t block = 1;  ///< tiles of lines between two copies, or between two vectors of channels
-  /// 0: loops, 1: each input vector is used for all lines of the tile that need it, 2: four lines are used at
-  /// once, likewise
+  std::int64_t rows = 1;  ///< output lines of a tile
+  /// Vectors of a tile along the line; with nchw a vector holds pixels, with nhwc the channels of a pixel.
+  std::int64_t cols = 1;
+  std::int64_t copy = 1;  ///< whether input lines are copied to padded memory before they are used
+  /// Number of tiles of lines between two copies, or between two vectors of channels.
+  std::int64_t block = 1;
+  /// How taps are computed. 0: in loops. 1: each input vector is loaded once for all lines of the tile that
+  /// need it. 2: the same, with four input lines at a time (dot products).
   std::int64_t taps = 1;
   std::int64_t hold = 0;  ///< whether the filter stays in registers
 };
@@ -28,25 +30,26 @@ struct DepthwiseCpuSchedule {
 /// (nchw) or `lanes` channels (nhwc).
 struct DepthwiseCpuShape {
   bool nhwc = false;
-  std::int64_t units = 1;      ///< units of all images (nchw) or of each (nhwc)
-  std::int64_t row_tiles = 1;  ///< tiles of lines of one unit and image
+  std::int64_t units = 1;      ///< number of units in all images (nchw) or in each image (nhwc)
+  std::int64_t row_tiles = 1;  ///< number of tiles of lines in one unit of one image
   std::int64_t column_tiles = 1;
-  std::int64_t owned = 1;     ///< tiles of lines of one work item, at most
-  std::int64_t block = 1;     ///< tiles of lines of one block
-  std::int64_t tile_in = 1;   ///< input lines that one tile reads
-  std::int64_t block_in = 1;  ///< input lines that a block reads
-  std::int64_t phases = 1;    ///< sets of pixels of a line, by their column modulo the stride (nchw)
-  std::int64_t pitch = 1;     ///< elements of one set
+  std::int64_t owned = 1;     ///< maximum number of tiles of lines that one work item computes
+  std::int64_t block = 1;     ///< number of tiles of lines in a block
+  std::int64_t tile_in = 1;   ///< number of input lines that a tile reads
+  std::int64_t block_in = 1;  ///< number of input lines that a block reads
+  std::int64_t phases = 1;    ///< number of phases of a line: pixels by their column modulo the stride (nchw)
+  std::int64_t pitch = 1;     ///< elements of one phase
   std::int64_t line() const { return phases * pitch; }
   std::int64_t copy_elements() const { return block_in * line(); }
 };
-/// Four lines of a tile's input from `first` on, and an output line for which they have some taps.
+/// Four consecutive lines of a tile's input, from `first` on, and an output line that at least one of them
+/// has a tap for.
 struct DepthwiseQuad {
   std::int64_t first = 0, row = 0;
-  /// Returns the row of the filter that belongs to line `e` of the four, or -1.
+  /// Returns the filter row that multiplies line `e` of the four for this output line; -1 if there is none.
   std::int64_t tap(const Conv2d& conv, std::int64_t e) const;
 };
-/// Returns the quads of a tile, by lines.
+/// Returns the quads of a tile, ordered by their lines.
 std::vector<DepthwiseQuad> depthwise_quads(const Conv2d& conv, std::int64_t rows);
 
 DepthwiseCpuShape depthwise_cpu_shape(const Conv2d& conv, const DepthwiseCpuSchedule& schedule);

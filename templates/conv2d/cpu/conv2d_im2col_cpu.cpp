@@ -1,7 +1,7 @@
-// Operands of gemm_cpu's nest: the filters in panels, laid out beforehand in the order of k; the pixels
-// packed in every block (conv2d_im2col_cpu_pack.h). If the pixels are columns (nchw), k counts a channel's
-// taps one after the other. If they are rows (nhwc), it counts the channels of a block tap by tap, as they
-// lie in the image.
+// The operands of gemm_cpu's nest. The filters are packed beforehand in panels, in the order of k. The pixels
+// are packed in every block (conv2d_im2col_cpu_pack.h). If the pixels are columns (nchw), all taps of a
+// channel follow each other in k. If they are rows (nhwc), k runs over the taps, and for each tap over the
+// channels of a block, as they lie in the image.
 #include "templates/conv2d/cpu/conv2d_im2col_cpu.h"
 
 #include <utility>
@@ -28,17 +28,17 @@ struct Lowering {
 
   std::int64_t channels() const { return conv.c / conv.groups; }
   Expr group() const { return n.matrix() % integer(conv.groups); }
-  /// Returns the filters of a panel.
+  /// Returns the number of filters in a panel.
   std::int64_t side() const { return nchw() ? n.s.mr : n.nr(); }
   std::int64_t panels() const { return nchw() ? n.row_tiles() : n.column_tiles(); }
-  /// Returns the neighbours of k that are multiplied at once.
+  /// Returns the number of neighbours in k that are multiplied at once.
   std::int64_t together() const { return n.form->group; }
-  /// Returns the index of the first filter of the panel that begins at filter `first` of its group, at step k
-  /// of the nest.
+  /// Returns the index of the first filter of a panel at step k of the nest. The panel begins at filter
+  /// `first` of its group.
   Expr packed(const Expr& of_group, const Expr& first, const Expr& k) const {
     return ((of_group * (panels() * side()) + first) * n.p.k + k * side()) * together();
   }
-  /// Returns the index of a filter of that panel, at element k.
+  /// Returns the index of a filter of a panel at element k.
   Expr packed_element(const Expr& of_group, const Expr& first, const Expr& k, const Expr& filter) const {
     return packed(of_group, first, k / together()) + filter * together() + k % integer(together());
   }
@@ -64,7 +64,7 @@ Block finish_panel(Lowering& l, const Expr& of_group, const Expr& first, const E
   return body;
 }
 
-// Filters that do not exist are zero if whole vectors of them are read.
+// If whole vectors of filters are read, filters that do not exist are set to zero.
 Block pack_filters(Lowering& l) {
   const Conv2d& conv = l.conv;
   KernelBuilder& builder = l.n.builder;
@@ -103,8 +103,8 @@ void read_nchw(Lowering& l, PixelSource& source) {
   if (l.n.s.copy == 1) {
     source.copied = true;
     source.planes = cpu::image_planes(l.conv, im2col_lines(l.conv, n.nc() * nr));
-    // Elements behind the last plane are read with the last vector of a line, and written when lines are
-    // separated.
+    // The last vector of a line reads elements after the last plane, and dividing lines into phases writes
+    // there.
     source.buffer = l.planes = n.builder.buffer("x_planes", DType::kF32, Scope::kScratch,
                                                 l.channels() * source.planes.channel() + n.s.lanes);
     source.line = n.builder.var("line");

@@ -1,6 +1,6 @@
-// Every copy moves whole vectors in ascending order. Elements that one vector writes beyond its end are
-// overwritten by the next, or are never read. Nothing is read outside of the image. Nothing is written
-// outside of a panel's row (pixels as columns), or of the room behind it (pixels as rows).
+// Every copy moves whole vectors in ascending order. Elements that a vector writes after its end are
+// overwritten by the next vector, or never read. Nothing outside of the image is read. Nothing is written
+// outside of a panel's row (pixels as columns), or of the room after it (pixels as rows).
 #include "templates/conv2d/cpu/conv2d_im2col_cpu_pack.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using cpu::GemmNest;
 
 namespace {
 
-/// Most taps of a line that are written out.
+/// Maximum number of taps of a line that are unrolled.
 constexpr std::int64_t kMostUnrolled = 8;
 
 /// The channels of the nest's current block of k.
@@ -42,9 +42,9 @@ Expr group_of(const GemmNest& n, const Conv2d& conv) {
   return n.matrix() % integer(conv.groups);
 }
 
-/// Returns the position, in its plane of the source, of the pixel that would be first in a panel's row if all
-/// of the row's pixels were of the same run. The run begins `run_begins` pixels behind the row's first pixel,
-/// on the image's line `line`.
+/// Returns a position in a plane of the source: where the first pixel of a panel's row would lie if all
+/// pixels of the row belonged to one run. The run begins `run_begins` pixels after the row's first pixel, on
+/// line `line` of the image.
 Expr place_of_row(const GemmNest& n, const PixelSource& from, const Expr& run_begins, const Expr& line) {
   const Conv2d& conv = from.conv;
   const Expr begin = integer(0) - run_begins;
@@ -65,14 +65,14 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
               work_item = n.builder.var("px_run"), begin = n.builder.var("px_begin"),
               end = n.builder.var("px_end"), source = n.builder.var("px_from"), v = n.builder.var("px_v"),
               c = n.builder.var("px_c"), r = n.builder.var("px_r"), s = n.builder.var("px_s");
-  // A tile consists of pieces of runs. Piece number 0 begins in the middle of its run.
+  // A tile consists of pieces of runs. Piece 0 begins in the middle of its run.
   const bool one_work_item = run == pixels || run % nr == 0, whole = pixels % nr == 0;
   const std::int64_t most_work_items =
       one_work_item ? 1 : std::min(ceil_div(pixels, run), (nr + run - 2) / run + 1);
   const Expr now = whole ? integer(nr) : min(integer(nr), integer(pixels) - var(n.column));
   const Expr in_run = run == pixels ? var(n.column) : var(x);
-  const Expr run_begins =
-      one_work_item ? integer(0) - in_run : var(work_item) * run - in_run;  // in the panel's row
+  // Position in the panel's row at which the run begins.
+  const Expr run_begins = one_work_item ? integer(0) - in_run : var(work_item) * run - in_run;
   const Expr first = one_work_item ? integer(0) : var(begin), last = one_work_item ? now : var(end);
 
   const Expr line = one_work_item ? var(y) : var(y) + var(work_item);
@@ -115,15 +115,16 @@ Stmt pack_pixels_as_columns(GemmNest& n, const PixelSource& from, BufferId panel
 
 namespace {
 
-/// Copies into the row of a panel.
+/// Copies elements into a row of a panel.
 struct RowCopy {
   KernelBuilder& builder;
   BufferId from{}, to{};
   std::int64_t lanes = 16;
   const cpu::DotForm& form;
-  Expr padding;  ///< an element of value zero in the panel
+  Expr padding;  ///< an element of the panel with the value zero
 
-  /// Copies `elements` elements, at most `most`. Also writes zeros up to the end of the last vector.
+  /// Copies `elements` elements, which are at most `most`. Also writes zeros up to the end of the last
+  /// vector.
   Block move(const Expr& source, const Expr& target, const Expr& elements, std::int64_t most) const {
     const int width = static_cast<int>(lanes);
     const auto store = [&](const Expr& at, std::optional<Expr> active) {
@@ -154,8 +155,8 @@ std::optional<Expr> both(std::optional<Expr> a, std::optional<Expr> b) {
   return !a ? b : !b ? a : std::optional<Expr>(logical_and(*a, *b));
 }
 
-/// Whether all taps of a filter's line, whose first is at (row, column), lie in rows and in columns of the
-/// image; nullopt if they always do.
+/// Conditions that all taps of a filter's line lie in the image's rows and in its columns, if the first tap
+/// is at (row, column). nullopt if they always do.
 struct TapsInside {
   std::optional<Expr> rows, columns;
 };
@@ -187,7 +188,7 @@ Stmt pack_pixels_as_rows(GemmNest& n, const PixelSource& from, BufferId panel, c
            group_of(n, conv) * from.channels() + channels.first;
   };
   Block taps;
-  // The taps of a filter's line lie side by side if no other channels and no other pixels are between them.
+  // The taps of a filter's line are contiguous if no other channels and no other pixels lie between them.
   const bool gapless = channels.most == conv.c && (conv.dilation_w == 1 || conv.s == 1);
   if (gapless) {
     const std::int64_t elements = conv.s * conv.c;
@@ -201,7 +202,7 @@ Stmt pack_pixels_as_rows(GemmNest& n, const PixelSource& from, BufferId panel, c
           Let{count, max(min(integer(conv.s), integer(conv.w) - var(x)) - var(first), integer(0)) * conv.c});
       append(some,
              copy.move(pixel_at(var(x) + var(first)), target + var(first) * conv.c, var(count), elements));
-      if (n.correction.needed()) {  // zeros were written behind them, but padding has another value
+      if (n.correction.needed()) {  // zeros were written after them, but padding has another value
         const Expr end = var(first) * conv.c + var(count);
         some.push_back(copy.clear(target + end, integer(elements) - end, elements));
       }

@@ -1,4 +1,4 @@
-// conv2d_im2col_cpu's panels of pixels, gathered from the image.
+// Packing of conv2d_im2col_cpu's panels of pixels, which are gathered from the image.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,24 @@
 
 namespace lehr {
 
-/// The memory that the pixels are read from. nchw only: `planes`.
+/// The memory from which pixels are read. With nchw, they may have been copied to `planes`.
 struct PixelSource {
   const Conv2d& conv;
   ir::BufferId buffer{};
-  bool copied = false;        ///< `buffer` holds planes; else it is the image
+  bool copied = false;        ///< true: `buffer` holds planes, false: it is the image
   cpu::ImagePlanes planes{};  ///< planes of a block of output lines
-  ir::VarId line{};           ///< the block's first output line
+  ir::VarId line{};           ///< first output line of the block
 
   std::int64_t channels() const { return conv.c / conv.groups; }
 };
 
-/// Makes panels [tile of pixels][k][pixel of the tile] of the nest's current block (nchw). Elements behind
+/// Packs panels [tile of pixels][k][pixel of the tile] for the nest's current block (nchw). Elements after
 /// the last pixel are zero.
 ir::Stmt pack_pixels_as_columns(cpu::GemmNest& nest, const PixelSource& from, ir::BufferId panel,
                                 const ir::Expr& tiles);
 
-/// Makes panels [tile of pixels][pixel of the tile][k] (nhwc), whose rows are nest.a_row_stride() apart.
+/// Packs panels [tile of pixels][pixel of the tile][k] (nhwc). Their rows are nest.a_row_stride() elements
+/// apart.
 ir::Stmt pack_pixels_as_rows(cpu::GemmNest& nest, const PixelSource& from, ir::BufferId panel,
                              const ir::Expr& tiles);
 

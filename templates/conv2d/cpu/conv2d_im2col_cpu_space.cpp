@@ -11,16 +11,17 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// More bytes than a share of any last-level cache only cost bandwidth.
+/// Maximum number of bytes. More than a work item's share of any last-level cache only costs bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 48LL << 20;
-/// With fewer steps of k, loading and storing a tile takes too large a share.
+/// Minimum number of steps of k in a block. With fewer, loading and storing a tile takes too large a fraction
+/// of the time.
 constexpr std::int64_t kLeastBlock = 8;
 
 bool is_nchw(const Conv2d& conv) {
   return conv.layout == ImageLayout::kNchw;
 }
 
-/// Returns values of "kc". A block of k holds all taps of its channels.
+/// Returns the possible values of "kc". A block of k has all taps of its channels.
 Values k_blocks(const Conv2d& conv) {
   static const Values steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
   const std::int64_t channels = conv.c / conv.groups, taps = conv.r * conv.s;
@@ -36,8 +37,8 @@ bool needs_copy(const Conv2d& conv) {
          (conv.out_h() - 1) * conv.stride_h + (conv.r - 1) * conv.dilation_h >= conv.h;
 }
 
-/// Returns the product. A block of groups has all of k: it holds whole channels, which need not be whole
-/// groups.
+/// Returns the product for gemm_cpu's knobs. With forms that multiply groups, a block has all of k: blocks
+/// consist of whole channels, which need not be whole groups.
 GemmCpuProduct product_of(const Conv2d& conv, const cpu::DotForm& form) {
   GemmCpuProduct product;
   product.p = im2col_problem(conv);
@@ -97,10 +98,10 @@ void im2col_knobs(Knobs<GemmCpuSchedule>& k, const Workload& workload, const Lim
   });
 }
 
-// The packed block of pixels stays in half of L2. With nhwc deep blocks of few rows, which share the prefetch
-// of the next panel of filters, are ahead of shallow ones by 5 to 20 % (56 x 56 x 64, 28 x 28 x 128, 7 x 7 x
-// 512). With nchw the depth makes no difference. If there are enough pixels, threads share them, so that each
-// packs its own.
+// Chooses blocks such that the packed pixels stay in half of L2. With nhwc, deep blocks of few rows, which
+// share the prefetch of the next panel of filters, are faster than shallow ones by 5 to 20 % (56 x 56 x 64,
+// 28 x 28 x 128, 7 x 7 x 512). With nchw the depth makes no difference. If there are enough pixels, threads
+// divide the pixels, so that each thread packs its own.
 GemmCpuSchedule im2col_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const std::int64_t most_steps = is_nchw(conv) ? 256 : 640;

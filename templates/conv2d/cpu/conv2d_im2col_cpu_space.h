@@ -9,15 +9,15 @@
 
 namespace lehr {
 
-/// Returns the product of one image and group: nchw filters (rows) x pixels, nhwc pixels (rows) x filters. k
-/// counts the input channels of a group times the filter's taps.
+/// Returns the product of one image and group: filters (rows) x pixels with nchw, pixels (rows) x filters
+/// with nhwc. Its k is the number of input channels of a group times the number of the filter's taps.
 ProductView im2col_problem(const Conv2d& conv);
 
-/// Returns how many consecutive output pixels have consecutive taps in memory: those of a line, or of the
-/// whole image if its lines follow each other without a gap. nchw.
+/// For nchw: returns the length of a sequence of output pixels for which each tap reads consecutive memory.
+/// That is a line, or the whole image if no gap separates its lines.
 std::int64_t im2col_run(const Conv2d& conv, std::int64_t copy);
 
-/// Returns how many output lines `pixels` consecutive pixels touch, at most.
+/// Returns the maximum number of output lines that `pixels` consecutive pixels touch.
 std::int64_t im2col_lines(const Conv2d& conv, std::int64_t pixels);
 
 /// Adds gemm_cpu's knobs, and "copy".

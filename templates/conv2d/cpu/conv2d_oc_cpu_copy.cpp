@@ -25,7 +25,7 @@ std::int64_t covered(const OcCopy& c) {
   return std::max<std::int64_t>(end - first_inside(c), 0);
 }
 
-/// Elements of the copy from pixel to pixel, and from line to line.
+/// Return the distance between neighbouring pixels, and between neighbouring lines, of the copy in elements.
 std::int64_t pixel_elements(const OcCopy& c) {
   return is_nhwc(c) ? c.shape.channels * c.shape.group : c.shape.group;
 }
@@ -63,7 +63,7 @@ Block copy_groups(KernelBuilder& builder, const OcCopy& c, const Expr& slot, con
   return block(loop(work_item, c.shape.channels, LoopKind::kSerial, block(copy_first_groups(c.form, copy))));
 }
 
-/// Copies a line of an nhwc image: as a whole if its pixels have no gaps between them, else pixel by pixel.
+/// Copies a line of an nhwc image: as a whole if no gap separates its pixels, else pixel by pixel.
 Block copy_pixels(KernelBuilder& builder, const OcCopy& c, const Expr& slot, const Expr& row, bool gapless) {
   const Conv2d& conv = c.conv;
   const VarId pixel = builder.var("in_x");
@@ -115,14 +115,14 @@ Stmt copy_input(KernelBuilder& builder, const OcCopy& c) {
                 block(Let{row, c.line * conv.stride_h + var(slot) * shape.step_h - conv.pad_top},
                       If{is_inside, copy, otherwise}));
   };
-  // If the steps between taps skip all pixels of the image, every kept pixel of a line is padding.
+  // If all taps miss the pixels of the image, every kept pixel of a line is padding.
   if (covered(c) == 0)
     return loop(slot, shape.lines_in, LoopKind::kSerial,
                 block(cpu::clear_line(builder, c.to, var(slot) * line_elements(c), line_elements(c), c.lanes,
                                       c.padding)));
   const bool whole_groups = conv.c / conv.groups % shape.group == 0;
   if (is_nhwc(c) && whole_groups) {
-    // Pixels side by side have no gaps between them, unless other groups' channels or dropped ones lie there.
+    // Gaps between neighbouring pixels are channels of other groups, or pixels that are not kept.
     const bool gapless = conv.groups == 1 && shape.step_w == 1;
     return lines(copy_pixels(builder, c, var(slot), var(row), gapless));
   }

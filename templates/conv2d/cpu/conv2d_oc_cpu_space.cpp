@@ -10,10 +10,10 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// More bytes than a share of any last-level cache only cost bandwidth.
+/// Maximum number of bytes. More than a work item's share of any last-level cache only costs bandwidth.
 constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
-/// Most multiply-adds of vectors for which a filter's line is written out. GCC 12 compiles 320 in 1 s, and 3
-/// 600 (a line of 128 taps) in 12 s.
+/// Maximum number of multiply-adds of vectors for which a line of the filter is unrolled. GCC 12 compiles 320
+/// in 1 s, and 3 600 (a line of 128 taps) in 12 s.
 constexpr std::int64_t kMaxUnrolled = 320;
 
 const Values& line_steps() {
@@ -25,16 +25,16 @@ const Values& channel_steps() {
   return steps;
 }
 
-/// Returns whether the input must be copied. Lines above and below the image are left out, but pixels beside
-/// it are not.
+/// Returns whether the input must be copied. Taps above and below the image can be skipped, but those to the
+/// left and right of it cannot.
 bool needs_copy(const Conv2d& conv) {
   return conv.pad_left > 0 || (conv.out_w() - 1) * conv.stride_w + (conv.s - 1) * conv.dilation_w >= conv.w;
 }
-/// Returns the most lines of a work item, if `work_items` share the lines.
+/// Returns the maximum number of lines of a work item if `work_items` divide the lines.
 std::int64_t most_lines(const Conv2d& conv, std::int64_t work_items, const PoolWindows& windows) {
   return ceil_div(windows.over(conv.out_h()), work_items) * windows.stride;
 }
-/// Returns values of "lines" for blocks of any of `lines`: whole strides.
+/// Returns the possible values of "lines" for work items with any of `lines` lines: multiples of the stride.
 Values line_values(Values lines, std::int64_t stride) {
   for (std::int64_t& count : lines) count /= stride;
   Values values = cpu::up_to_any(lines, line_steps());
@@ -51,8 +51,8 @@ std::int64_t scratch_bytes(const Conv2d& conv, const Conv2dOcSchedule& s, const 
   return size_of(form.first_panel) * shape.copy_elements + 8 * shape.sums_elements;
 }
 
-/// Returns the blocks of channels. Between blocks the sums of an nhwc image are stored in it, unless they are
-/// of another type.
+/// Returns the possible blocks of channels. Between blocks the sums of an nhwc image are stored in y, unless
+/// they have another type.
 Values channel_blocks(const Workload& workload, std::int64_t channels, const cpu::DotForm& form) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const bool waits = conv.layout == ImageLayout::kNchw || window_of(workload.epilogue) > 1;
@@ -139,7 +139,7 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
   k.knob(&S::taps, "taps", "innermost loop: 0 channels, 1 a filter's line, unrolled",
          conv.s == 1 ? Values{0} : Values{0, 1});
   k.forbid("too much code", [=](const S& s) { return s.taps == 1 && s.mr * s.nv * conv.s > kMaxUnrolled; });
-  // The compiler keeps a broadcast pixel for the next tap that reads it.
+  // The compiler keeps a broadcast pixel in a register for the next tap that reads it.
   k.forbid("a line's taps need more vector registers than there are", [=, &form](const S& s) {
     return s.taps == 1 && !cpu::fits_registers(s.mr, s.nv + 1, limits, form);
   });
@@ -149,8 +149,9 @@ void conv2d_oc_knobs(Knobs<Conv2dOcSchedule>& k, const Workload& workload, const
   });
 }
 
-// Copies of input and output stay in half of L2, that of the output alone in L1, and a block of filters in
-// half of L1. Threads share the larger operand, so that all of them read the smaller one.
+// Chooses blocks such that the copy of the input and the output stay in half of L2, the output alone in L1,
+// and a block of filters in half of L1. Threads divide the larger operand, so that all of them read the
+// smaller one.
 Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = cpu::conv_view(workload).conv;
   const PoolWindows windows = windows_of(workload.epilogue);
@@ -160,7 +161,7 @@ Conv2dOcSchedule conv2d_oc_wanted(const Workload& workload, const Limits& limits
   const cpu::DotForm& form = *cpu::dot_form(workload, limits);
   const std::int64_t filters = conv.k / conv.groups, channels = form.groups(conv.c / conv.groups);
   if (filters <= s.lanes / 2) s.lanes = cpu::lane_counts(limits).front();
-  // With groups, a line's taps spill registers (GCC 12).
+  // With grouped products, unrolled taps spill registers (GCC 12).
   s.taps = conv.s > 1 && limits.vector_registers >= 32 && form.is_plain() ? 1 : 0;
   cpu::Tiling tiling = cpu::fastest_tiling(conv.out_w(), filters, s.lanes, s.taps, limits, form);
   if (s.taps == 1 && tiling.rows * tiling.vectors * conv.s > kMaxUnrolled) {

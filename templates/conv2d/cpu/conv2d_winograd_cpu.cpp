@@ -9,8 +9,8 @@
 //       for vectors of output channels, rows of tiles
 //         transform the sums back into lines as [line][pixel][lane], and store them in y
 //
-// A vector holds neighbouring channels, in the transforms as well as in the products. The filters are laid
-// out as [product][panel][input channel][output channel of the panel].
+// A vector holds neighbouring channels, both in the transforms and in the products. The filters are packed as
+// [product][panel][input channel][output channel of the panel].
 #include "templates/conv2d/cpu/conv2d_winograd_cpu.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class Lowering {
               loop(kb_, ceil_div(shape_.owned_panels, shape_.block_panels), LoopKind::kSerial, of_channels));
     body = block(loop(block_, ceil_div(shape_.owned_rows, shape_.block_rows), LoopKind::kSerial, body));
     body = cpu::over_items(conv_.n, s_.split == 2, image_, part_, body);
-    // Left and right of the image the lines stay zero: nothing else is written there.
+    // The padding to the left and right of the image stays zero: nothing else is written there.
     body.push_front(
         cpu::clear_line(b_, pixels_, integer(0), shape_.lines_in * shape_.width_in * s_.lanes, s_.lanes));
     if (!nhwc()) body.push_front(Alloc{y_lines_});
@@ -98,22 +98,22 @@ class Lowering {
   std::int64_t inputs() const { return algorithm_.inputs(); }
   std::int64_t products() const { return algorithm_.products(); }
   std::int64_t block_channels() const { return shape_.block_panels * shape_.nr; }
-  /// Returns the elements between tiles of `channels` channels each product. It adds a cache line: otherwise
-  /// tiles would be a power of two apart and share few of the cache's sets.
+  /// Returns the elements from one tile to the next, with `channels` channels per product. It adds a cache
+  /// line, because tiles that are a power of two apart would share few of the cache's sets.
   std::int64_t tile_stride(std::int64_t channels) const { return products() * channels + cpu::kLineFloats; }
   Expr tile_now() const { return var(row_) * shape_.columns + var(column_); }
-  /// Returns the pixels of a line of whole tiles.
+  /// Returns the number of pixels in a line of whole tiles.
   std::int64_t out_width() const { return shape_.columns * s_.tile; }
   Expr image() const { return conv_.n == 1 ? integer(0) : var(image_); }
 
-  /// Returns the first of the work item's share of `all`, if the work items split it.
+  /// Returns where the work item's part of `all` begins; 0 if the work items do not divide it.
   Expr begin_of(bool shared, std::int64_t all) const {
     return shared ? cpu::first_tile(var(part_), all, s_.threads) : integer(0);
   }
   Expr end_of(bool shared, std::int64_t all) const {
     return shared ? cpu::first_tile(var(part_) + 1, all, s_.threads) : integer(all);
   }
-  /// Returns how many of a block of `most` from `first` on belong to the work item.
+  /// Returns how many of the `most` elements of a block, from `first` on, belong to the work item.
   Expr now(bool shared, std::int64_t all, std::int64_t most, VarId first) const {
     const bool even = shared ? all % (s_.threads * most) == 0 : all % most == 0;
     if (even) return integer(most);
@@ -133,8 +133,8 @@ class Lowering {
                    block(loop(column_, shape_.columns, LoopKind::kSerial, body)));
   }
 
-  /// Computes matrix T matrix^T for the inputs x inputs vectors of T at `at`. Element (i, j) of the result
-  /// goes to `put`.
+  /// Computes matrix T matrix^T for the inputs x inputs vectors of T at `at`. `put` stores element (i, j) of
+  /// the result.
   Block both_sides(const Winograd::Matrix& matrix, BufferId from,
                    const std::function<Expr(std::int64_t i, std::int64_t j)>& at,
                    const std::function<Stmt(std::int64_t i, std::int64_t j, Expr value)>& put) {
@@ -171,7 +171,7 @@ class Lowering {
 
   // ---- inputs ----
 
-  /// Gathers a vector of channels from `channel` on, for the lines that the block's tiles read.
+  /// Gathers vectors of channels, from `channel` on, for all lines that the block's tiles read.
   Stmt gather(const Expr& channel) {
     const VarId line = b_.var("in_line"), y = b_.var("in_y"), x = b_.var("in_x");
     const std::int64_t covered = std::clamp<std::int64_t>(shape_.width_in - conv_.pad_left, 0, conv_.w);
@@ -233,8 +233,8 @@ class Lowering {
                              : over_panels(block(loop_to(it, used, most, body)));
     return loop(product, products(), LoopKind::kSerial, block(all));
   }
-  /// Multiplies `rows` tiles by a panel, over all input channels. The last tiles of a short block hold
-  /// anything.
+  /// Multiplies `rows` tiles by a panel, over all input channels. In a short block, tiles after the last one
+  /// have undefined contents.
   Block micro_kernel(std::int64_t rows, VarId product, VarId panel, VarId it) {
     cpu::RegisterTile tile(b_, rows, shape_.nr, s_.lanes);
     const VarId c = b_.var("c");
@@ -246,7 +246,7 @@ class Lowering {
         b_, u_, [&](Expr column) { return filters * shape_.nr + column; }, false,
         load(v_, at(shape_.channels) + var(c)));
     if (s_.prefetch == 1) {
-      // All consecutive micro-kernels with the same panel fetch their share of the next one.
+      // All consecutive micro-kernels with the same panel prefetch an equal part of the next panel.
       const std::int64_t sharers = s_.order == 0 ? 1 : ceil_div(shape_.tiles(), s_.mr);
       const std::int64_t share = ceil_div(shape_.nr, sharers);
       const Expr number = s_.order == 0 ? integer(0) : var(it);
@@ -263,7 +263,7 @@ class Lowering {
 
   // ---- outputs ----
 
-  /// Computes A^T m A of each tile, by vectors of output channels.
+  /// Computes A^T m A of each tile, in vectors of output channels.
   Stmt transform_outputs() {
     const VarId vector = b_.var("out_vector"), channel = b_.var("channel");
     const auto at = [&](std::int64_t i, std::int64_t j) {
@@ -283,14 +283,14 @@ class Lowering {
                    block(Let{channel, var(first_panel_) * shape_.nr + var(vector) * s_.lanes},
                          loop_to(row_, rows_now(), shape_.block_rows, of_row)));
   }
-  /// Returns the output's lines of a row of tiles.
+  /// Returns the number of output lines that a row of tiles makes.
   std::int64_t lines_out() const { return s_.tile / window_; }
   Expr first_line() const { return (var(first_row_) + var(row_)) * lines_out(); }
   std::optional<Expr> left_from(VarId channel) const {
     if (conv_.k % s_.lanes == 0) return std::nullopt;
     return integer(conv_.k) - var(channel);
   }
-  /// Pools: with nhwc into y, else in place of the sums.
+  /// Pools the outputs: with nhwc into y, otherwise in place of the sums.
   Stmt pool(VarId channel) {
     cpu::PooledSums pooled;
     pooled.sums = out_;
@@ -312,7 +312,7 @@ class Lowering {
     };
     return cpu::pool_sums(b_, pooled, epilogue_);
   }
-  /// Writes the lines of a row of tiles, a vector of output channels from `channel` on.
+  /// Writes the lines of a row of tiles, for a vector of output channels from `channel` on.
   Stmt write(VarId channel) {
     const VarId line = b_.var("out_line"), y = b_.var("out_y");
     const Expr from = var(line) * ((window_ > 1 ? size_.width : out_width()) * s_.lanes);

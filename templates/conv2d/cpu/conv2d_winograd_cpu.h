@@ -1,7 +1,7 @@
-// Convolution with 3x3 filters on the CPU by minimal filtering (winograd.h): 2.25 or 4 times fewer products,
-// in exchange for transforms of inputs and outputs. Vectors run across channels, so no lane is lost on small
-// images. The filters are transformed once, before the first launch (ir::Kernel::prepack). Images as nchw or
-// nhwc, stride 1, any padding.
+// Convolution with 3x3 filters on the CPU by minimal filtering (winograd.h). It needs 2.25 or 4 times fewer
+// products, but has to transform inputs and outputs. Vectors run across channels, so that all lanes are used
+// on small images, too. The filters are transformed once, before the first launch (ir::Kernel::prepack).
+// Images as nchw or nhwc, stride 1, any padding.
 #pragma once
 
 #include "templates/template.h"

@@ -7,8 +7,8 @@
 
 namespace lehr {
 
-/// Writes G g G^T of all filters `f` to `u` as [product][panel][input channel][output channel of the panel]:
-/// the body of a prepacking function.
+/// Writes G g G^T of each filter g in `f` to `u`, laid out as [product][panel][input channel][output channel
+/// of the panel]. This is the body of Kernel::prepack.
 ir::Block winograd_filters(ir::KernelBuilder& builder, const Conv2d& conv, const WinogradCpuShape& shape,
                            const Winograd& algorithm, ir::BufferId f, ir::BufferId u);
 

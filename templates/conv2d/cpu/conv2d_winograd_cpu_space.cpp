@@ -10,8 +10,8 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-/// Most bytes of transformed inputs and products of one work item. A kernel that exceeds the L2 cache by far
-/// cannot win.
+/// Maximum number of bytes of the transformed inputs and products of one work item. A kernel that exceeds the
+/// L2 cache by far cannot be the fastest.
 constexpr std::int64_t kMaxScratchBytes = 16LL << 20;
 
 const Values& row_steps() {
@@ -19,7 +19,7 @@ const Values& row_steps() {
   return steps;
 }
 
-/// Returns the tiles that hold whole windows of a pool.
+/// Returns the tile sizes that hold whole windows of a pool.
 Values whole_windows(std::int64_t window) {
   return window <= 2 ? Values{2, 4} : Values{4};
 }
@@ -98,10 +98,10 @@ void winograd_cpu_knobs(Knobs<WinogradCpuSchedule>& k, const Workload& workload,
   k.knob(&S::prefetch, "prefetch", "transformed filters: 0 nothing, 1 the next panel", {0, 1});
 }
 
-// Takes the larger tile if the output has several of them. Then as many rows of tiles, and then as many
-// panels, as keep transformed inputs and products in half of L2, or in an eighth if the filters stay there
-// too; and the micro-kernel that covers a block's tiles in the least time. Threads share out the operand that
-// they would otherwise all read.
+// Chooses the larger tile if the output has several of them. Then chooses the number of rows of tiles, and
+// then that of panels, such that transformed inputs and products stay in half of L2 (in an eighth if the
+// filters stay in L2, too). Then chooses the micro-kernel that covers a block's tiles in the least time.
+// Threads divide the operand that all of them would read otherwise.
 WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d conv = pooled_part(workload.conv2d(), workload.epilogue);
   WinogradCpuSchedule s;
@@ -111,7 +111,7 @@ WinogradCpuSchedule winograd_cpu_wanted(const Workload& workload, const Limits& 
   const bool filters_stay = 4 * winograd(s.tile).products() * conv.k * conv.c <= half_l2;
   s.split = filters_stay && ceil_div(conv.out_h(), s.tile) % limits.cores == 0 ? 0 : 1;
   s.lanes = cpu::lane_counts(limits).back();
-  s.nv = 2;  // until the blocks are known
+  s.nv = 2;  // replaced once the blocks are chosen
   s.rows = winograd_cpu_shape(conv, s).owned_rows;
   const std::int64_t room = filters_stay ? half_l2 / 4 : half_l2;
   while (s.rows > 1 && scratch_bytes(conv, s) > room) s.rows = ceil_div(s.rows, 2);

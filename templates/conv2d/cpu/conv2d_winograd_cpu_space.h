@@ -7,40 +7,41 @@
 
 namespace lehr {
 
-/// The knobs; meanings and units are those of winograd_cpu_knobs().
+/// The knobs; winograd_cpu_knobs() states their meanings and units.
 struct WinogradCpuSchedule {
-  /// Outputs of a tile along each side: 2 or 4.
+  /// Outputs of a tile along each dimension: 2 or 4.
   std::int64_t tile = 4;
   std::int64_t threads = 1;
-  /// 0: rows of tiles over the threads, 1: output channels, 2: images (one work item each).
+  /// Work that the threads divide among them. 0: rows of tiles, 1: output channels, 2: images (one work item
+  /// each).
   std::int64_t split = 0;
   std::int64_t lanes = 16;
   /// Tiles of the micro-kernel.
   std::int64_t mr = 1;
-  /// Vectors of output channels of the micro-kernel: a panel's width.
+  /// Vectors of output channels of the micro-kernel, which make up a panel.
   std::int64_t nv = 1;
   /// Rows of tiles per block.
   std::int64_t rows = 1;
   /// Panels per block.
   std::int64_t panels = 1;
-  /// Outer loop of a product: 0 tiles, 1 panels.
+  /// Outer loop of a product. 0: tiles, 1: panels.
   std::int64_t order = 0;
-  /// 1: a panel is prefetched while the one before it is used.
+  /// 1: a panel is prefetched while the previous panel is used.
   std::int64_t prefetch = 0;
 };
 
 /// Values derived from a convolution and a schedule.
 struct WinogradCpuShape {
   std::int64_t rows = 1, columns = 1;       ///< tiles of the whole output, vertically and horizontally
-  std::int64_t owned_rows = 1;              ///< rows of tiles of one work item, at most
-  std::int64_t block_rows = 1;              ///< rows of tiles of one block
+  std::int64_t owned_rows = 1;              ///< maximum number of rows of tiles that one work item computes
+  std::int64_t block_rows = 1;              ///< number of rows of tiles in a block
   std::int64_t nr = 1;                      ///< output channels of a panel
-  std::int64_t panels = 1;                  ///< panels of all output channels
-  std::int64_t owned_panels = 1;            ///< panels of one work item, at most
-  std::int64_t block_panels = 1;            ///< panels of one block
-  std::int64_t channels = 1;                ///< input channels in whole vectors
-  std::int64_t lines_in = 1, width_in = 1;  ///< input lines of a block and pixels of a padded line
-  std::int64_t tiles() const { return block_rows * columns; }  ///< tiles of one block
+  std::int64_t panels = 1;                  ///< number of panels for all output channels
+  std::int64_t owned_panels = 1;            ///< maximum number of panels that one work item computes
+  std::int64_t block_panels = 1;            ///< number of panels in a block
+  std::int64_t channels = 1;                ///< number of input channels, rounded up to whole vectors
+  std::int64_t lines_in = 1, width_in = 1;  ///< input lines of a block, and pixels of a padded line
+  std::int64_t tiles() const { return block_rows * columns; }  ///< number of tiles in a block
 };
 WinogradCpuShape winograd_cpu_shape(const Conv2d& conv, const WinogradCpuSchedule& schedule);
 

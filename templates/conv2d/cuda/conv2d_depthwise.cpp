@@ -19,16 +19,16 @@ namespace {
 
 using namespace ir;
 
-/// Most taps times outputs of a thread. With more, the text is too long for the instruction cache.
+/// Maximum number of taps times outputs of a thread. With more, the code does not fit into the instruction
+/// cache.
 constexpr std::int64_t kMaxUnrolled = 512;
 constexpr std::int64_t kMaxOutputs = 32;
-/// Other registers of a thread, besides sums, weights and the inputs that ptxas loads ahead of them, with a
-/// quarter more for addresses and conditions. Checked by the NVRTC test of the family (13.0, sm_80 and
-/// sm_90a).
+/// Registers of a thread in addition to sums, weights and the inputs that ptxas loads ahead (with a quarter
+/// more for addresses and conditions). Checked by the NVRTC test of the family (13.0, sm_80 and sm_90a).
 constexpr std::int64_t kOtherRegisters = 56;
 /// Values of the knob `unroll`.
 constexpr std::int64_t kNoTaps = 0, kRowOfTaps = 1, kAllTaps = 2;
-// Largest side of a thread's outputs, with their reach beyond the image.
+// Maximum extent of a thread's outputs along one dimension, including what it reads beyond the image.
 constexpr std::int64_t kLargestTile = 64;
 
 struct Schedule {
@@ -67,7 +67,8 @@ std::optional<std::string> why_not(const Workload& workload, const Limits& limit
   return why_no_view_indices(conv, kLargestTile);
 }
 
-/// Returns the counts of which at most half extends beyond `limit`, and the first.
+/// Returns the possible numbers of outputs: those of which at most half lies beyond `limit`, and always the
+/// first.
 std::vector<std::int64_t> outputs_up_to(std::int64_t limit) {
   std::vector<std::int64_t> counts = {1, 2, 4, 8};
   while (counts.size() > 1 && counts.back() >= 2 * limit) counts.pop_back();
@@ -151,7 +152,8 @@ class Lowering {
   std::int64_t tile_columns() const { return ceil_div(conv_.out_w(), s_.columns); }
   std::int64_t tiles() const { return conv_.n * conv_.c / s_.vec * tile_rows() * tile_columns(); }
 
-  /// Neighbouring threads have neighbours in memory: columns with nchw, channels with nhwc.
+  /// Neighbouring threads compute outputs that are neighbours in memory: columns with nchw, channels with
+  /// nhwc.
   Block places() const {
     const std::int64_t rows = tile_rows(), columns = tile_columns(), channels = conv_.c / s_.vec;
     if (is_nhwc(conv_))
@@ -172,13 +174,13 @@ class Lowering {
   static Expr as_f32(DType type, Expr value) {
     return type == DType::kF32 ? value : cast(DType::kF32, value);
   }
-  /// Returns the element of a tensor of h x w pixels.
+  /// Returns the index of an element in a tensor of h x w pixels.
   Expr element(const Expr& row, const Expr& column, std::int64_t h, std::int64_t w) const {
     if (is_nhwc(conv_)) return ((var(image_) * h + row) * w + column) * conv_.c + var(channel_);
     return ((var(image_) * conv_.c + var(channel_)) * h + row) * w + column;
   }
 
-  /// Adds input * filter to acc, tap by tap.
+  /// Adds the products input * filter to the sums, tap by tap.
   Stmt taps() {
     const VarId r = b_.var("r"), s = b_.var("s");
     const Expr row = (var(row0_) + var(i_)) * conv_.stride_h + var(r) * conv_.dilation_h - conv_.pad_top;
@@ -208,8 +210,8 @@ class Lowering {
     return loop(r, conv_.r, kind(kAllTaps), block(loop(s, conv_.s, kind(kRowOfTaps), of_tap)));
   }
 
-  /// Returns whether the pixel exists. Tiles reach beyond the output, and so beyond the image even without
-  /// padding.
+  /// Returns the condition that the pixel exists. Tiles extend beyond the output, and therefore beyond the
+  /// image even without padding.
   std::optional<Expr> inside_image(const Expr& row, const Expr& column) const {
     return pixel_inside(conv_, row, column, tile_rows() * s_.rows, tile_columns() * s_.columns);
   }

@@ -11,7 +11,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
+// Largest block tile, and the largest extent along k of all tiles in flight.
+constexpr std::int64_t kLargestTile = 512;
 
 GemmMmaProblem problem_of(const Workload& workload, const Limits& limits) {
   const ImageView view = image_view_of(workload);

@@ -14,15 +14,16 @@
 namespace lehr {
 namespace {
 
-/// Registers besides a plain product's: for the positions of the taps and pixels, of all loads and of each
-/// one that gathers (the compiler computes those of a whole tile ahead). Checked by the NVRTC test of the
-/// family.
+/// Registers in addition to those of a plain product: for the positions of taps and pixels, in general and
+/// for each load that gathers (the compiler computes the positions of a whole tile ahead). Checked by the
+/// NVRTC test of the family.
 constexpr std::int64_t kViewRegisters = 24, kGatherRegisters = 16;
-/// Further registers for filters with taps left out: for the positions of the others.
+/// Additional registers if the view leaves out taps of the filter.
 constexpr std::int64_t kTrimmedRegisters = 8;
-constexpr std::int64_t kLargestTile = 256;  // no tile is larger, along k with the copies ahead of it
+// Largest block tile, and the largest extent along k of all tiles in flight.
+constexpr std::int64_t kLargestTile = 256;
 
-/// Returns the elements of a load in runs of `run` elements that are side by side.
+/// Returns the number of elements per load for contiguous sequences of `run` elements.
 std::int64_t vector_of(std::int64_t run) {
   return run % 4 == 0 ? 4 : run % 2 == 0 ? 2 : 1;
 }

@@ -1,12 +1,13 @@
-// Convolution in f32 on CUDA cores as a product with the input's view (image_view.h), gathered tile by tile.
-// The schedules are those of gemm_simt, including the split of the products (small maps of one image).
+// Convolution in f32 on CUDA cores as a product with the view of the input (image_view.h), gathered tile by
+// tile. The schedules are those of gemm_simt. They may split k, which helps for small images.
 #pragma once
 
 #include "templates/template.h"
 
 namespace lehr {
 
-/// Serves strict f32 convolutions: any filter, stride, padding and dilation; groups with nchw.
+/// Serves strict f32 convolutions with any filter, stride, padding and dilation. Groups are served with nchw
+/// only.
 Template conv2d_simt_template();
 
 }  // namespace lehr

@@ -13,7 +13,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kLargestTile = 512;  // no tile is larger, along k with the copies ahead of it
+// Largest block tile, and the largest extent along k of all tiles in flight.
+constexpr std::int64_t kLargestTile = 512;
 
 using ir::Im2col;
 

@@ -17,7 +17,8 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 128;  // output channels that a block may reach beyond the last one
+// Number of output channels that a block may extend beyond the last one.
+constexpr std::int64_t kLargestTile = 128;
 
 class Lowering {
  public:
@@ -77,7 +78,7 @@ class Lowering {
     add_split_k_buffers(b_, DType::kF32, exchange_);
   }
 
-  /// Binds the positions of the block's tiles and channels, and of the thread within.
+  /// Defines the positions of the block's tiles and channels, and of the thread in the block.
   Block positions() {
     const WinogradCudaShape& shape = w_.shape;
     const bool channels_first = s_.channels_first == 1;
@@ -101,15 +102,16 @@ class Lowering {
                       block(Store{w_.sums, var(i), zero(DType::kF32), 1, std::nullopt})));
   }
 
-  /// Returns the groups of input channels of this block, and the number of its group `group` among all.
+  /// Return the number of groups of input channels of this block, and the number among all groups of its
+  /// group `group`.
   Expr groups() const {
     const SplitK& split = w_.shape.split;
     return split.least() == split.most() ? integer(split.most()) : var(groups_);
   }
   Expr number(const Expr& group) const { return s_.split_k > 1 ? var(first_group_) + group : group; }
 
-  /// With two stages one barrier per group is enough: the stage that is written was last read before the
-  /// barrier of the group between. At the end all threads are done with the stages.
+  /// With two stages, one barrier per group is enough: the stage that is written was last read before the
+  /// barrier of the previous group. At the end all threads have finished reading the stages.
   Block main_loop(const WinogradCopy& copy) {
     const std::int64_t most = w_.shape.split.most();
     const VarId group = b_.var("group"), at = b_.var("stage_at");
@@ -128,7 +130,7 @@ class Lowering {
     return result;
   }
 
-  /// Loads one fragment of input channel `k` for product `p` of the thread.
+  /// Loads one fragment for input channel `k` and product `p` of the thread.
   Stmt load_fragment(bool filters, const Expr& from, const Expr& k, const Expr& p) {
     const std::int64_t stride = filters ? w_.shape.u_stride : w_.shape.v_stride;
     const std::int64_t wide = filters ? s_.vector_m() : s_.vector_n();
@@ -141,8 +143,8 @@ class Lowering {
         block(Store{filters ? u_ : v_, var(part) * wide, load(w_.shared, at, lanes), lanes, std::nullopt}));
   }
 
-  /// Adds filters x inputs to the sums. Every second row is walked backwards, as in gemm_simt: each
-  /// multiply-add shares an operand with the one before it.
+  /// Adds filters x inputs to the sums. Every second row is walked backwards, as in gemm_simt, so that each
+  /// multiply-add shares an operand with the previous one.
   Block multiply(const Expr& stage) {
     const VarId u_from = b_.var("u_from"), v_from = b_.var("v_from");
     const VarId ko = b_.var("ko"), ki = b_.var("ki"), p = b_.var("p"), i = b_.var("i"), j = b_.var("j");
@@ -179,7 +181,7 @@ class Lowering {
   FusedEpilogue epilogue_;
   BufferId u_{}, v_{};
   VarId block_{};
-  VarId split_{}, first_group_{}, groups_{};  ///< used with split_k > 1, with `exchange_`
+  VarId split_{}, first_group_{}, groups_{};  ///< used with split_k > 1, as is `exchange_`
   SplitKSums exchange_;
 };
 

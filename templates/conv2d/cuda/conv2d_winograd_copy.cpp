@@ -53,7 +53,7 @@ WinogradCopy::WinogradCopy(KernelBuilder& builder, const WinogradBlock& block) :
   x0_ = b_.var("x0");
 }
 
-/// Threads that have one patch less than others take the first filters.
+/// Threads that have one patch less than other threads take the first filters.
 Block WinogradCopy::positions() const {
   const WinogradCudaSchedule& s = w_.schedule;
   const std::int64_t threads = s.threads(), busy = s.bk * s.bn % threads;
@@ -66,13 +66,13 @@ Block WinogradCopy::positions() const {
 
 WinogradItem WinogradCopy::patch(const Expr& i) const {
   const WinogradCudaSchedule& s = w_.schedule;
-  // Neighbouring threads have neighbours in memory: tiles with nchw, channels with nhwc.
+  // Neighbouring threads read neighbours in memory: tiles with nchw, channels with nhwc.
   WinogradItem item = winograd_item(var(w_.thread), i, s.threads(), w_.nhwc() ? s.bk : s.bn);
   if (w_.nhwc()) std::swap(item.inner, item.outer);
   return item;  // the tile, the channel
 }
 
-/// Binds the thread's patch `i`: its tile, and the input pixel of its first corner.
+/// Defines the tile of the thread's patch `i`, and the input pixel of the patch's first corner.
 Block WinogradCopy::place_tile(const Expr& i) const {
   const WinogradTile at = winograd_tile(w_, var(tile_));
   return block(Let{tile_, var(w_.n0) + patch(i).inner}, Let{image_, at.image},
@@ -88,15 +88,16 @@ Block WinogradCopy::each(bool inputs, const std::function<Block(const Expr& i)>&
       winograd_existing(var(inputs ? w_.thread : filter_thread_), var(i), s.threads(), all, body(var(i)))));
 }
 
-/// Returns, for nchw, how many columns behind a patch's first are side by side, aligned, and inside or
-/// outside of the image together: those at the tile's outputs if the padding is 1.
+/// For nchw: returns the number of columns after a patch's first one that are contiguous, aligned, and either
+/// all inside or all outside of the image. If the padding is 1, these are the columns of the tile's outputs.
 std::int64_t WinogradCopy::vector() const {
   std::int64_t width = w_.nhwc() ? 1 : w_.schedule.tile;
   while (w_.conv.w % width != 0 || (w_.conv.pad_left + width - 1) % width != 0) width /= 2;
   return width;
 }
 
-/// In registers a row begins with its second element and ends with the first: vectors are aligned.
+/// In registers a row begins with its second element and ends with its first one, so that vectors are
+/// aligned.
 Expr WinogradCopy::in_patch(const Expr& i, const Expr& row, const Expr& column) const {
   const std::int64_t inputs = w_.schedule.inputs();
   return i * (inputs * patch_row()) + row * patch_row() + (column + (inputs - 1)) % inputs;

@@ -1,4 +1,4 @@
-// Copies of inputs and filters into shared memory, transformed on the way.
+// Copies inputs and filters into shared memory, and transforms them on the way.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,14 @@ namespace lehr {
 class WinogradCopy {
  public:
   WinogradCopy(ir::KernelBuilder& builder, const WinogradBlock& block);
-  /// Computes the values that stay the same from copy to copy; allocates registers. Comes before everything
-  /// else.
+  /// Defines the values that do not change from copy to copy, and allocates registers. Must come before
+  /// everything else.
   ir::Block positions() const;
-  /// Reads the thread's inputs and filters of group `group` of input channels into registers.
+  /// Reads the thread's inputs and filters for group `group` of input channels into registers.
   ir::Block fetch(const ir::Expr& group) const;
-  /// Writes them, transformed, into the stage that begins at `stage`.
+  /// Transforms the inputs and filters in registers, and writes them to the stage that begins at `stage`.
   ir::Block store(const ir::Expr& stage) const;
-  /// Does both at once, patches before filters: fewer registers.
+  /// Does both, first for inputs and then for filters, which needs fewer registers.
   ir::Block move(const ir::Expr& group, const ir::Expr& stage) const;
 
  private:
@@ -35,7 +35,7 @@ class WinogradCopy {
 
   ir::KernelBuilder& b_;
   const WinogradBlock& w_;
-  bool one_tile_ = false;  ///< whether all patches of a thread are of one tile
+  bool one_tile_ = false;  ///< whether all patches of a thread belong to one tile
   ir::BufferId patches_{}, filters_{};
   ir::VarId filter_thread_{}, tile_{}, image_{}, y0_{}, x0_{};
 };

@@ -12,20 +12,21 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-// Registers for loop counters, positions, addresses and conditions; more if a copy's inputs stay in registers
-// during the products, and for each further product of a thread. Fitted to NVRTC 13.0 on sm_80 and sm_90a: of
-// 350 sampled schedules within 15 registers of their limit, those that the sum admits do not spill; the first
-// that spill are 2 registers above.
+// Registers for loop counters, positions, addresses and conditions; additional ones if the inputs of a copy
+// stay in registers during the products, and for each further product of a thread. Fitted to NVRTC 13.0 on
+// sm_80 and sm_90a: 350 schedules within 15 registers of their limit were sampled. Those that are admitted do
+// not spill, and the first that spill are 2 registers above.
 constexpr std::int64_t kOtherRegisters = 34, kPrefetchRegisters = 12, kProductRegisters = 12;
 
-/// Most elements that a thread fetches for one copy: more cost code and registers, and hide no more latency.
+/// Maximum number of elements that a thread fetches for one copy. More cost code and registers, and hide no
+/// more latency.
 constexpr std::int64_t kMaxFetched = 72;
-/// Most outputs that a thread of a block that splits k keeps for the exchange.
+/// Maximum number of outputs that a thread keeps for the exchange if blocks split k.
 constexpr std::int64_t kMaxKept = 64;
 constexpr std::int64_t kMaxUnrolled = 1024;  // multiply-adds: as in gemm_simt
 constexpr std::int64_t kSharedAlignment = 16;
 
-/// Returns those of `values` of which at most half extends beyond `extent`, and the first.
+/// Returns the `values` of which at most half lies beyond `extent`, and always the first value.
 Values not_half_empty(std::int64_t extent, Values values) {
   while (values.size() > 1 && values.back() >= 2 * extent) values.pop_back();
   return values;
@@ -36,9 +37,10 @@ bool is_thread_extent(std::int64_t extent, std::int64_t tile) {
   return extent <= tile && (extent >= 4 || tile < 16);
 }
 
-/// Returns estimated cycles of the whole grid, by counting instructions of one lane (NVRTC 13.0, sm_90a):
-/// those of a patch, of a filter, and a fifth more than the multiply-adds. A multiprocessor issues 128 lanes
-/// a cycle. A block's beginning and end, and the exchange of parts, take some 2000 cycles each.
+/// Returns an estimate of the cycles of the whole grid. It counts the instructions of one lane (NVRTC 13.0,
+/// sm_90a): those of a patch, of a filter, and a fifth more than the multiply-adds. A multiprocessor issues
+/// 128 lanes per cycle. The beginning and end of a block, and the exchange of sums, take some 2000 cycles
+/// each.
 double estimated_cycles(const Conv2d& conv, const WinogradCudaSchedule& s, int cores) {
   const double patch = s.tile == 2 ? 86 : 270, filter = s.tile == 2 ? 69 : 128, fixed = 2000;
   const WinogradCudaShape shape = winograd_cuda_shape(conv, s);
@@ -59,7 +61,7 @@ WinogradCudaShape winograd_cuda_shape(const Conv2d& conv, const WinogradCudaSche
   shape.blocks_m = ceil_div(conv.k, s.bm);
   shape.blocks_n = ceil_div(shape.tiles, s.bn);
   shape.u_stride = s.bm + s.pad;
-  // With nchw, neighbouring threads have neighbouring tiles: there are no conflicts to avoid.
+  // With nchw, neighbouring threads write neighbouring tiles, so there are no conflicts to avoid.
   shape.v_stride = s.bn + (conv.layout == ImageLayout::kNhwc ? s.pad : 0);
   shape.stage = s.all_products() * s.bk * (shape.u_stride + shape.v_stride);
   shape.sums_stride = s.bn + s.pad;
@@ -171,8 +173,8 @@ void winograd_cuda_knobs(Knobs<S>& k, const Workload& workload, const Limits& li
   });
 }
 
-// Takes the tile, block tile and parts of k with the shortest estimate, with 256 threads or more, since few
-// blocks hide little latency.
+// Chooses the tile, block tile and split of k with the shortest estimate, among schedules with at least 256
+// threads per block: fewer threads hide too little latency.
 WinogradCudaSchedule winograd_cuda_wanted(const Workload& workload, const Limits& limits) {
   const Conv2d& conv = workload.conv2d();
   const FamilySpace space = family_space<winograd_cuda_knobs>("conv2d_winograd", workload, limits);

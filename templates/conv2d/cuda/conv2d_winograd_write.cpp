@@ -22,7 +22,8 @@ class Writing {
 
   BufferId outputs() const { return outputs_; }
 
-  /// In each round all threads store their sums, and each one transforms those of its tiles and channels.
+  /// In each round all threads store their sums, and then each thread transforms the sums of its tiles and
+  /// channels.
   Block rounds() {
     Block body = leave();
     body.push_back(Barrier{});
@@ -34,7 +35,7 @@ class Writing {
   }
 
   Block write_kept() { return block(loop(round_, s_.rounds, LoopKind::kUnrolled, each_item(write_tile()))); }
-  /// Clears the outputs, so that threads without a share of the last items exchange zeros.
+  /// Clears the outputs, so that threads without outputs in the last round exchange zeros.
   Block clear() {
     const VarId i = b_.var("i");
     return block(loop(i, winograd_kept(w_), LoopKind::kUnrolled,
@@ -47,7 +48,7 @@ class Writing {
     return block(loop(item_, w_.shape.outputs, LoopKind::kUnrolled,
                       winograd_existing(var(w_.thread), var(item_), s_.threads(), channels() * s_.bn, body)));
   }
-  /// Returns the tile and the channel of the round: neighbouring threads write neighbours.
+  /// Returns the tile and the channel of the round. Neighbouring threads write neighbours in memory.
   WinogradItem item() const {
     WinogradItem item =
         winograd_item(var(w_.thread), var(item_), s_.threads(), w_.nhwc() ? channels() : s_.bn);
@@ -92,7 +93,7 @@ class Writing {
     return result;
   }
 
-  /// Returns the outputs of a tile's row that are stored together.
+  /// Returns the number of outputs of a tile's row that are stored together.
   std::int64_t vector() const {
     std::int64_t most = w_.nhwc() ? 1 : s_.tile;
     while (w_.conv.out_w() % most != 0) most /= 2;
@@ -138,7 +139,7 @@ class Writing {
   const WinogradBlock& w_;
   const WinogradCudaSchedule& s_;
   const FusedEpilogue& epilogue_;
-  bool keeps_;  // keeps all outputs of the thread, else those of one tile
+  bool keeps_;  // whether it keeps all outputs of the thread, or those of one tile
   BufferId outputs_{};
   VarId round_{}, item_{};
 };

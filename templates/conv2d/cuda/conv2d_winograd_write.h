@@ -1,4 +1,4 @@
-// Writes the sums to the output through shared memory, so that one thread has all products of a tile.
+// Writes the sums to the output through shared memory, so that one thread gets all products of a tile.
 #pragma once
 
 #include "templates/conv2d/cuda/conv2d_winograd_block.h"
@@ -6,13 +6,13 @@
 
 namespace lehr {
 
-/// Transforms the sums, in `schedule.rounds` portions of the output channels one after the other. Then
-/// `split`, if it is not null, exchanges the outputs of blocks that share a tile. All threads must be done
-/// with the stages.
+/// Transforms the sums and writes the outputs, in `schedule.rounds` rounds, each for a portion of the output
+/// channels. If `split` is not null, the blocks that share a tile then exchange their outputs. All threads
+/// must have finished reading the stages.
 ir::Block winograd_write(ir::KernelBuilder& builder, const WinogradBlock& block,
                          const FusedEpilogue& epilogue, const SplitKSums* split, const SplitKPlace& place);
 
-/// Returns the outputs that a thread has for the exchange.
+/// Returns the number of outputs that a thread keeps for the exchange.
 std::int64_t winograd_kept(const WinogradBlock& block);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// The matrices of a GEMM as the operands of the shared nest: their positions, and how their blocks are
-// packed.
+// The matrices of a GEMM as operands of the shared loop nest: where their elements lie, and how their blocks
+// are packed.
 #include "templates/gemm/cpu/gemm_cpu.h"
 
 #include "templates/family.h"
@@ -14,25 +14,27 @@ namespace {
 using namespace ir;
 using cpu::GemmNest;
 
-// The state that the steps of the lowering share. k counts elements here, unless a comment says that it
+// The state that the functions of the lowering share. k counts elements here, unless a comment says that it
 // counts groups of the form.
 struct Lowering {
   GemmNest n;
   std::int64_t k = 0;  ///< k of the product
   Operands operands{};
   BufferId a_panel{}, b_panel{};
-  BufferId u{};  ///< B, laid out beforehand
-  /// Sums of B's columns: of all of them, computed beforehand; of the block's panels.
+  BufferId u{};  ///< B, packed beforehand
+  /// Sums of the columns of B: `u_sums` of all columns, computed beforehand; `sums` of the current block's
+  /// panels.
   BufferId u_sums{}, sums{};
 
   std::int64_t group() const { return n.form->group; }
-  /// Returns the first element of the current block.
+  /// Returns the first element of k of the current block.
   Expr first_k() const { return var(n.k0) * group(); }
-  /// Returns the elements of the current block, in whole groups of the form. The last block may be short.
+  /// Returns the number of elements of k in the current block, in whole groups of the form. The last block
+  /// may be shorter.
   Expr k_extent() const { return n.k_extent() * group(); }
   std::int64_t kc() const { return n.kc() * group(); }
 
-  /// Returns the elements of a group in the current block, or more.
+  /// Returns how many elements of a group exist in the current block. The result may exceed the group's size.
   Expr group_left(const Expr& of_block) const {
     if (k % group() == 0) return integer(group());
     return integer(k) - (var(n.k0) + of_block) * group();
@@ -44,7 +46,7 @@ struct Lowering {
   Expr a_element(const Expr& i, const Expr& of_block) const {
     return matrix_element(n.p.a, n.p.m, k, batch_offset(n.p.m * k), var(n.row) + i, first_k() + of_block);
   }
-  /// Returns whether the panels of A have rows, not columns, side by side.
+  /// Returns whether rows of A, not columns, are contiguous in its panels.
   bool a_by_rows() const { return n.p.a == Layout::kRow || !n.form->is_plain(); }
   std::int64_t a_panel_size() const { return a_by_rows() ? n.s.mr * n.a_row_stride() : n.s.mr * n.kc(); }
   Expr a_panel_element(const Expr& tile, const Expr& i, const Expr& of_block) const {
@@ -55,14 +57,14 @@ struct Lowering {
     return matrix_element(n.p.b, k, n.p.n, batch_offset(k * n.p.n), first_k() + of_block, var(n.column) + j);
   }
 
-  // B laid out beforehand: panels of a cache line of columns, u[panel][group of k][line][group]. Each panel
-  // is one stream, whichever tile reads it: kernels of one B share it, with any number of rows. The odd
-  // number of lines from panel to panel puts those of a tile into different sets of a cache; the line behind
-  // k is never read.
+  // B packed beforehand consists of panels whose width is a cache line of columns: u[panel][group of
+  // k][line][group]. Each panel is contiguous whatever the tiles of the schedule are, so that kernels with
+  // any number of rows share one packed B. The distance of panels is an odd number of lines, so that the
+  // panels of a tile fall into different sets of a cache. The line after the last k is never read.
   std::int64_t u_panels() const { return ceil_div(n.p.n, cpu::kLineFloats); }
   std::int64_t u_line() const { return cpu::kLineFloats * group(); }
   std::int64_t u_panel_size() const { return (n.p.k | 1) * u_line(); }
-  /// Returns the index of a group of k and a column.
+  /// Returns the index of the element of a group of k and a column.
   Expr u_element(const Expr& of_block, const Expr& j) const {
     constexpr std::int64_t kLine = cpu::kLineFloats;
     const Expr first = n.matrix() * u_panels();
@@ -73,13 +75,13 @@ struct Lowering {
     return (first + column / kLine) * u_panel_size() + (var(n.k0) + of_block) * u_line() +
            column % integer(kLine) * group();
   }
-  /// Returns the index of a column's sum.
+  /// Returns the index of the sum of a column.
   Expr u_sum(const Expr& j) const { return n.matrix() * (u_panels() * cpu::kLineFloats) + var(n.column) + j; }
 };
 
-// Missing elements are zero, so that the micro-kernel needs no mask on B. Works element by element, whatever
-// vectors the schedule and the machine have: kernels whose text of this function is the same share the
-// prepacked data.
+// Missing elements become zero, so that the micro-kernel needs no mask on B. The elements are copied one by
+// one, independently of the vectors of schedule and machine: kernels in which the text of this function is
+// the same share the prepacked data.
 Block prepack_b(Lowering& l) {
   GemmNest& n = l.n;
   constexpr std::int64_t kLine = cpu::kLineFloats;
@@ -107,7 +109,8 @@ Block prepack_b(Lowering& l) {
   return block(loop(work_item, n.p.batch * l.u_panels(), LoopKind::kParallel, body));
 }
 
-/// Packs a panel of groups. Columns that do not exist are left as they are: their sums are never stored.
+/// Packs a panel of groups. Columns that do not exist are left undefined, because their sums are never
+/// stored.
 Stmt pack_groups_of_b(Lowering& l, const Expr& panel) {
   GemmNest& n = l.n;
   const VarId k = n.builder.var("pb_k");
@@ -126,7 +129,7 @@ Stmt pack_groups_of_b(Lowering& l, const Expr& panel) {
   return loop_to(k, n.k_extent(), n.kc(), block(cpu::copy_second_groups(*n.form, copy)));
 }
 
-// Packs panels of the block of jc and pc: b_panel[jt][k][0..nr).
+// Packs the panels of the block that jc and pc select: b_panel[jt][k][0..nr).
 Stmt pack_b(Lowering& l, const Expr& tiles) {
   GemmNest& n = l.n;
   const VarId tile = n.builder.var("pb_tile");
@@ -144,7 +147,7 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
   } else if (n.p.b == Layout::kRow) {
     const int lanes = static_cast<int>(n.s.lanes);
     const Expr target = panel + var(k) * nr + var(j) * n.s.lanes;
-    // Past the last column the panel is filled with zeros, so that the micro-kernel needs no mask on B.
+    // After the last column, the panel is filled with zeros, so that the micro-kernel needs no mask on B.
     Expr value = n.p.n % nr == 0 ? load(l.operands.b, l.b_element(var(k), var(j) * n.s.lanes), lanes)
                                  : load_active(l.operands.b, l.b_element(var(k), var(j) * n.s.lanes), lanes,
                                                integer(n.p.n) - var(n.column) - var(j) * n.s.lanes);
@@ -162,9 +165,10 @@ Stmt pack_b(Lowering& l, const Expr& tiles) {
   return loop_to(tile, tiles, n.nc(), copy);
 }
 
-// Packs panels of the block of ic and pc. A row-major A is copied row by row with whole vectors,
-// a_panel[it][i][k]: it gets a row distance that spreads over the cache's sets, without a scalar
-// transposition. A column-major A is contiguous in i already, a_panel[it][k][i]; but groups lie in rows.
+// Packs the panels of the block that ic and pc select. A row-major A is copied row by row in whole vectors,
+// a_panel[it][i][k]. Its rows get a distance that spreads them over the sets of the cache, and need no scalar
+// transposition. A column-major A is contiguous in i already, so it becomes a_panel[it][k][i]; but if the
+// form has groups, it is packed by rows.
 Stmt pack_a(Lowering& l, const Expr& tiles) {
   GemmNest& n = l.n;
   const VarId tile = n.builder.var("pa_tile");
@@ -182,7 +186,7 @@ Stmt pack_a(Lowering& l, const Expr& tiles) {
               : load_active(l.operands.a, l.a_element(var(i), at), lanes, integer(l.k) - l.first_k() - at);
     value = n.form->in_first_panel(value, lanes);
     Stmt move = Store{l.a_panel, l.a_panel_element(var(tile), var(i), at), value, lanes, std::nullopt};
-    // Whole vectors end with the block: behind the last one of k there may be no memory.
+    // Vectors must not extend beyond the block: after the last k there may be no memory.
     Stmt row = whole ? loop_to(k, l.k_extent() / n.s.lanes, l.kc() / n.s.lanes, block(move))
                      : loop(k, ceil_div(l.kc(), n.s.lanes), LoopKind::kSerial, block(move));
     copy.push_back(loop_to(i, rows, n.s.mr, block(row)));
@@ -234,7 +238,7 @@ void read_a(Lowering& l) {
   }
 }
 
-/// Sets where it reads B, and the sums of B's columns.
+/// Sets where the micro-kernel reads B and the sums of B's columns.
 void read_b(Lowering& l) {
   GemmNest& n = l.n;
   const std::int64_t group = l.group();

@@ -1,6 +1,6 @@
-// Tiles at the lower and right edge have micro-kernels of their own (at most four in all), with the last
-// vector of a row masked. If masks are free, the few tiles of the last rows share one micro-kernel in which
-// all vectors are masked: it is a fourth of the text to compile.
+// Tiles at the lower and right edge have micro-kernels of their own (at most four in all), in which the last
+// vector of a row is masked. If masks are free, the few tiles of the last rows share one micro-kernel in
+// which all vectors are masked: that is a fourth of the text to compile.
 #include "templates/gemm/cpu/gemm_cpu_nest.h"
 
 #include <utility>
@@ -13,14 +13,14 @@ using namespace ir;
 
 namespace {
 
-/// Tiles of a block of rows or columns: the first one, and their current number.
+/// Tiles of a block of rows or columns: the number of the first tile, and how many tiles the block has.
 struct Tiles {
   Expr first, now;
 };
-/// Tiles of the work item, [first, end).
+/// Tiles of a work item: [first, end).
 struct PartTiles {
   Expr first, end;
-  bool even;  ///< each work item has the same number
+  bool even;  ///< whether all work items have the same number of tiles
 };
 PartTiles part_tiles(const GemmNest& n, bool shared, const Expr& tiles) {
   const auto count = as_constant(tiles);
@@ -66,9 +66,9 @@ Stmt prefetch(const GemmNest& n, const RegisterTile& tile, const Expr& k) {
   });
 }
 
-// Computes rows x vectors accumulators over the current block of k. `columns` <= vectors * lanes: the rest of
-// the last vector is masked off. `any_edge`: the tile may reach over the right edge anywhere, so every vector
-// has a mask. `last_rows`: it may reach over the last row.
+// Computes rows x vectors accumulators for the current block of k. `columns` <= vectors * lanes: the rest of
+// the last vector is masked. `any_edge`: the tile may extend beyond the right edge at any column, so every
+// vector is masked. `last_rows`: the tile may extend beyond the last row.
 Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool any_edge, bool last_rows) {
   RegisterTile tile(n.builder, rows, columns, n.s.lanes, *n.form);
   if (any_edge) tile.mask_everywhere(integer(n.p.n) - var(n.column));
@@ -120,17 +120,17 @@ Block micro_kernel(GemmNest& n, std::int64_t rows, std::int64_t columns, bool an
     result.push_back(tile.store_pairs(n.builder, n.c, pair_at, finished, gate));
   } else if (n.epilogue.empty() || n.k_blocks() == 1) {
     result.push_back(tile.store_c(n.c, c_at, finish));
-  } else {  // until the last block of k, C holds sums
+  } else {  // until the last block of k, C holds the sums
     result.push_back(If{lt(var(n.pc), integer(n.k_blocks() - 1)), block(tile.store_c(n.c, c_at)),
                         block(tile.store_c(n.c, c_at, finish))});
   }
   return result;
 }
 
-// With this many tiles of rows it does not matter how fast the last, incomplete one is.
+// From this number of tiles of rows on, it does not matter how fast the last, incomplete tile is.
 constexpr std::int64_t kManyRowTiles = 4;
 
-// Returns the tiles of columns, with `rows` rows.
+// Returns a loop over the tiles of columns; the tiles have `rows` rows.
 Block over_columns(GemmNest& n, std::int64_t rows, bool is_rare, bool last_rows) {
   const std::int64_t full_columns = n.p.n / n.nr(), tail_columns = n.p.n % n.nr();
   const bool shares =
@@ -142,7 +142,7 @@ Block over_columns(GemmNest& n, std::int64_t rows, bool is_rare, bool last_rows)
   return by_tile(var(n.column) / n.nr(), full_columns, tail_columns, inner, edge);
 }
 
-// Returns the tile (it, jt): picks the micro-kernel for inner and edge tiles.
+// Returns the code for tile (it, jt). It selects the micro-kernel for inner tiles or that for edge tiles.
 Block tile_body(GemmNest& n) {
   const std::int64_t full_rows = n.p.m / n.s.mr, tail_rows = n.p.m % n.s.mr;
   const bool tail_is_rare = full_rows >= kManyRowTiles;
@@ -194,11 +194,11 @@ Kernel kernel_of(GemmNest& n) {
   const Stmt let_row = Let{n.row, n.row_of(var(n.it))};
   Block tiles;
   Block inner = tile_body(n);
-  if (n.s.order == 0) {  // a tile of columns stays in L1 while the rows pass
+  if (n.s.order == 0) {  // a tile of columns stays in L1 while the tiles of rows pass
     inner.push_front(let_row);
     tiles = block(loop_to(n.jt, column_tiles, n.nc(),
                           block(let_column, loop_to(n.it, row_tiles, n.usual_mc(), inner))));
-  } else {  // a tile of rows stays while the columns pass
+  } else {  // a tile of rows stays in L1 while the tiles of columns pass
     inner.push_front(let_column);
     tiles = block(
         loop_to(n.it, row_tiles, n.usual_mc(), block(let_row, loop_to(n.jt, column_tiles, n.nc(), inner))));
@@ -210,7 +210,7 @@ Kernel kernel_of(GemmNest& n) {
   Block of_columns = n.before_columns ? n.before_columns() : Block();
   of_columns.push_back(loop(n.pc, n.k_blocks(), LoopKind::kSerial, k_body));
   Block body = block(loop(n.jc, ceil_div(n.part_column_tiles(), n.nc()), LoopKind::kSerial, of_columns));
-  if (n.any_rows() && n.s.split == 0 && n.s.threads > 1) {  // a work item without rows packs nothing
+  if (n.any_rows() && n.s.split == 0 && n.s.threads > 1) {  // a work item without rows must not pack anything
     const PartTiles work_item = part_rows(n);
     body = block(If{lt(work_item.first, work_item.end), body, {}});
   }

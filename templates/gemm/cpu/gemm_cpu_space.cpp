@@ -9,7 +9,7 @@ namespace {
 
 using Values = std::vector<std::int64_t>;
 
-// Most bytes of a packed panel: one larger than any L3 slice only costs bandwidth.
+// Maximum number of bytes of a packed panel: one larger than any L3 slice only costs bandwidth.
 constexpr std::int64_t kMaxPanelBytes = 64LL << 20;
 
 const Values& k_steps() {
@@ -20,14 +20,14 @@ const Values& k_steps() {
 
 using S = GemmCpuSchedule;
 
-/// Returns the tiles of rows of a work item.
+/// Returns the number of tiles of rows of a work item.
 std::int64_t row_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.m, s.mr), s.split == 0 ? s.threads : 1);
 }
 std::int64_t column_tiles(const ProductView& p, const S& s) {
   return ceil_div(ceil_div(p.n, s.nv * s.lanes), s.split == 1 ? s.threads : 1);
 }
-/// Returns whether no work item has two tiles of columns.
+/// Returns whether every work item has at most one tile of columns.
 bool one_column_tile(const ProductView& p, const Limits& limits) {
   return p.n <= cpu::lane_counts(limits).front();
 }
@@ -36,7 +36,7 @@ void tile_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits
   const ProductView& p = product.p;
   const cpu::DotForm& form = *product.form;
   k.knob(&S::mr, "mr", "rows of C in registers", cpu::register_rows(p.m));
-  // Lists contain few values besides those of some valid config: sampling rejects whole draws.
+  // Lists contain few values that no valid config has, because sampling rejects whole draws.
   k.knob(&S::nv, "nv", "vectors of a row of C in registers",
          cpu::register_vectors(p.n, limits, {1, 2, 3, 4, 5, 6, 8}));
   k.forbid("needs more vector registers than there are",
@@ -54,12 +54,12 @@ void tile_knobs(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits
   });
 }
 
-/// Returns whether a block has all of k, however long that is: then a tile is the smallest block.
+/// Returns whether a block must have all of k, however long k is. Then one tile is the smallest block.
 bool cannot_split_k(const GemmCpuProduct& product) {
   return !product.form->is_plain() && product.k_blocks.size() == 1;
 }
 
-/// Forbids packed blocks of A that are too large and, if packing is a choice, those that do not pay.
+/// Forbids packed blocks of A that are too large. If packing is a choice, also forbids those that do not pay.
 void forbid_blocks_of_a(Knobs<S>& k, const GemmCpuProduct& product, const Limits& limits) {
   const ProductView p = product.p;
   const bool always = product.a == Panels::kPacked, one_block = cannot_split_k(product);
@@ -116,7 +116,8 @@ void prefetch_knob(Knobs<S>& k, Panels b, bool constant_b) {
   Values values = b == Panels::kChosen   ? Values{0, 1, 2, 4, 8, 16}
                   : b == Panels::kPacked ? Values{0, 4, 8, 16}
                                          : Values{0, 2, 4, 8, 16};
-  if (constant_b) values.insert(values.end(), {32, 64});  // a row is a line or a few, one behind the other
+  // A row of a tile is one cache line or a few consecutive ones.
+  if (constant_b) values.insert(values.end(), {32, 64});
   k.knob(&S::prefetch, "prefetch",
          "prefetch of B: 0 none, 1 the next tile, 2 the next tile shared out among the tiles of rows (not "
          "where B "
@@ -175,19 +176,20 @@ void gemm_cpu_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits)
     p.k = form.groups(p.k);
   }
   product.k_blocks = cpu::up_to(p.k, k_steps());
-  // Between blocks of k the sums are stored in C. Those of pairs, or of another type, do not fit there. And
-  // the sums of a packed B's columns are those of one block.
+  // Between blocks of k the sums are stored in C, into which sums of pairs, or sums of another type, do not
+  // fit. Besides, the column sums of a packed B are those of one block.
   const bool sums_of_block = cpu::needs_correction(workload, form) && !p.constant_b;
   if (p.gated || p.c_type != form.sums || sums_of_block) product.k_blocks = {product.k_blocks.back()};
   gemm_cpu_product_knobs(k, product, limits);
 }
 
-// BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"). A micro-tile of
-// about as many vectors as rows keeps the loads few; a panel of B of a few times L1 is prefetched from L2.
-// For few rows B is not packed but prefetched, in thin blocks of k; up to 36 rows are three tiles of 12. A B
-// that was laid out beforehand streams by itself under one tile of rows, all of k at once: for 1 and 4 rows
-// of 4096 x 4096 a fourth faster than in thin blocks. Under many rows deep blocks, in which a tile of columns
-// stays while the rows pass, are ahead by 3 to 10 % (512^3, 1024^3, 64 x 1000 x 512, 83 x 4096 x 1024).
+// BLIS's rules of thumb, adjusted by timing (bench/cpu_gemm has the outcome as "vs default"). A micro-tile
+// with about as many vectors as rows needs few loads. A panel of B of a few times the size of L1 is
+// prefetched from L2. For few rows, B is not packed but prefetched, in thin blocks of k; up to 36 rows are
+// three tiles of 12. If B is packed beforehand and there is one tile of rows, B is read once from memory and
+// needs no blocks: for 1 and 4 rows of 4096 x 4096, all of k at once is faster by a fourth than thin blocks.
+// If B is packed beforehand and there are many rows, deep blocks, in which a tile of columns stays in the
+// cache while the rows pass, are faster by 3 to 10 % (512^3, 1024^3, 64 x 1000 x 512, 83 x 4096 x 1024).
 GemmCpuSchedule gemm_cpu_wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kFewRows = 48, kTallTileRows = 24, kOneTileRows = 4;
   const ProductView p = product_view(workload);

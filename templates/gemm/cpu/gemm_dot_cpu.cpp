@@ -4,7 +4,7 @@
 //     for it: tiles of mr rows / for jt: column tiles of the block      (order exchanges the two)
 //       mr x nr vector accumulators over all of k, then each summed over its lanes
 //
-// A few rows of A that are not contiguous in k are copied into that order first, by every work item.
+// If A has only a few rows and is not contiguous along k, every work item first copies it into that order.
 #include "templates/gemm/cpu/gemm_dot_cpu.h"
 
 #include <algorithm>
@@ -25,15 +25,16 @@ using namespace ir;
 struct Schedule {
   std::int64_t threads = 1, lanes = 16;
   std::int64_t mr = 1, nr = 1;  ///< rows and columns of a tile
-  std::int64_t nc = 1;          ///< tiles of columns of a block
+  std::int64_t nc = 1;          ///< number of tiles of columns in a block
   std::int64_t order = 0, ku = 1, prefetch = 0;
 };
 
-// Rows of which a copy takes little time compared with the products.
+// Number of rows up to which copying A takes little time compared with the products.
 constexpr std::int64_t kFewRows = 16;
-constexpr std::int64_t kMaxCopyBytes = 4LL << 20;  // more would leave the L2 cache
+constexpr std::int64_t kMaxCopyBytes = 4LL << 20;  // a larger copy would leave the L2 cache
 
-/// Returns the view of the product. Few columns are taken as rows, since threads share the columns.
+/// Returns the view of the product. If C has few columns, they become the rows, because threads divide the
+/// columns.
 ProductView view_of(const Workload& workload) {
   const Gemm& g = workload.gemm();
   return std::min(g.m, g.n) <= kFewRows ? few_rows_view(workload) : product_view(workload);
@@ -48,7 +49,7 @@ std::optional<std::string> why_not(const Workload& workload, const Limits&) {
   return std::nullopt;
 }
 
-/// Returns the numbers of rows or columns of a tile.
+/// Returns the possible numbers of rows or columns of a tile.
 std::vector<std::int64_t> counts_up_to(std::int64_t extent) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t count : {1, 2, 3, 4, 5, 6, 8})
@@ -82,9 +83,9 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
   k.knob(&S::prefetch, "prefetch", "cache lines ahead on each column of B, 0: none", {0, 4, 8, 16, 32});
 }
 
-// Returns the tile that covers C in the least time. A step of it takes the time of its multiply-adds or its
-// loads (two a cycle), but not less than a multiply-add's latency. Behind k every accumulator is summed over
-// its lanes.
+// Returns the tile with which C takes the least time. A step of a tile takes the time of its multiply-adds or
+// that of its loads (two per cycle), but not less than the latency of a multiply-add. After the loop over k,
+// every accumulator is summed over its lanes.
 Schedule wanted(const Workload& workload, const Limits& limits) {
   constexpr std::int64_t kSumOfLanes = 10;  // half cycles
   const ProductView p = view_of(workload);
@@ -110,11 +111,11 @@ struct Lowering {
   KernelBuilder builder;
   Operands operands{};
   FusedEpilogue epilogue;
-  BufferId a_rows{};  ///< A's rows, copied
-  BufferId sums{};    ///< sums of a tile, by whole vectors of a row, for the epilogue
+  BufferId a_rows{};  ///< copied rows of A
+  BufferId sums{};    ///< sums of a tile for the epilogue; each row has whole vectors
   bool by_element{};  ///< whether the epilogue reads elements that are not neighbours
   VarId work_item{}, batch{}, jc{}, jt{}, it{}, row{}, column{};
-  VarId rows{};  ///< their number, if the call gives it (p.usual_rows)
+  VarId rows{};  ///< number of rows, if the call passes it (p.usual_rows)
 
   bool any_rows() const { return p.usual_rows > 0; }
 
@@ -124,7 +125,7 @@ struct Lowering {
   bool is_scattered() const { return p.c == Layout::kColumn; }
   std::int64_t row_vectors(std::int64_t columns) const { return ceil_div(columns, s.lanes); }
   bool copies_a() const { return p.a == Layout::kColumn; }
-  /// Returns the elements from one copied row to the next.
+  /// Returns the distance of two copied rows in elements.
   std::int64_t a_pitch() const { return ceil_div(p.k, s.lanes) * s.lanes; }
   Expr batch_offset(std::int64_t elements) const { return p.batch == 1 ? integer(0) : var(batch) * elements; }
   Expr c_element(const Expr& of_row, const Expr& of_column) const {
@@ -132,9 +133,9 @@ struct Lowering {
   }
 };
 
-// Applies the epilogue to a tile's sums, a vector of a row at a time: one by one, functions such as GELU's
-// would take longer than the products. `last` is the last row of the tile that exists, if that may not be the
-// last one.
+// Applies the epilogue to a tile's sums, a vector of a row at a time. Element by element, functions such as
+// GELU would take longer than the products. `last` is the last row of the tile that exists, if that may not
+// be the tile's last row.
 Block finish(Lowering& l, std::int64_t rows, std::int64_t columns, const std::optional<Expr>& last) {
   const int width = static_cast<int>(l.s.lanes);
   const std::int64_t pitch = l.row_vectors(columns) * l.s.lanes;
@@ -159,8 +160,8 @@ Block finish(Lowering& l, std::int64_t rows, std::int64_t columns, const std::op
 /// A tile of C in registers, a vector of sums over k for each of its elements.
 class DotTile {
  public:
-  /// `last_rows`: the tile may reach over the last row. Rows behind it are computed from its values, and not
-  /// stored.
+  /// `last_rows`: the tile may extend beyond the last row. The rows after it are computed from the last row's
+  /// values, and are not stored.
   DotTile(Lowering& l, std::int64_t rows, std::int64_t columns, bool last_rows)
       : l_(l),
         rows_(rows),
@@ -173,7 +174,7 @@ class DotTile {
     if (last_rows) last_var_ = l.builder.var("last_row");
   }
 
-  /// Returns all of k, and the store of the tile to C.
+  /// Returns the loop over all of k, and the store of the tile to C.
   Block kernel() {
     Block result = block(Alloc{acc_}, over_tile(block(store_acc(zero(DType::kF32, width_)))));
     if (last_var_) result.push_front(Let{*last_var_, var(l_.rows) - 1 - var(l_.row)});
@@ -234,7 +235,7 @@ Block DotTile::products() {
   return result;
 }
 
-/// Computes one vector of k at `at`. The A vectors stay in registers while B's pass.
+/// Computes one vector of k at `at`. The vectors of A stay in registers while those of B pass.
 Block DotTile::step(const Expr& at, const std::optional<Expr>& active) {
   const BufferId a_reg = l_.builder.buffer("a_reg", DType::kF32, Scope::kRegister, rows_ * lanes_, width_);
   const BufferId b_reg = l_.builder.buffer("b_reg", DType::kF32, Scope::kRegister, lanes_, width_);
@@ -281,7 +282,8 @@ Block DotTile::write() {
   return result;
 }
 
-/// Copies A element by element if there are fewer rows than a vector's lanes: blocks would be mostly empty.
+/// If there are fewer rows than lanes in a vector, copies A element by element, because most of a transposed
+/// block would be empty.
 Stmt copy_a(Lowering& l) {
   if (l.p.m < l.s.lanes) {
     const VarId k = l.builder.var("copy_k"), row = l.builder.var("copy_row");
@@ -302,7 +304,7 @@ Stmt copy_a(Lowering& l) {
                                     .lanes = l.s.lanes});
 }
 
-/// Returns the tiles of a block of columns.
+/// Returns the loops over the tiles of a block of columns.
 Block tiles_of_block(Lowering& l) {
   const Expr first = cpu::first_tile(var(l.work_item), l.tiles(), l.s.threads);
   const Expr end = cpu::first_tile(var(l.work_item) + 1, l.tiles(), l.s.threads);

@@ -4,8 +4,8 @@
 //     for kb: ku rows of B at a time            -> ku x m scalars of A in registers
 //       for jc: chunks of the block             -> C's chunk in registers, ku rows of B added to it
 //
-// Few columns are few rows of the transpose. If C's rows are not contiguous, the sums of a block of columns
-// are kept in scratch memory and stored after the block.
+// A product with few columns is computed as its transpose, which has few rows. If C's rows are not
+// contiguous, the sums of a block of columns are kept in scratch memory and stored after the block.
 #include "templates/gemm/cpu/gemv_cpu.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kMaxRows = 4;  // beyond it the outer-product family reuses B from registers
+constexpr std::int64_t kMaxRows = 4;  // with more rows, the outer-product family reuses B from registers
 
 struct Schedule {
   std::int64_t threads = 1, lanes = 16;
@@ -59,7 +59,7 @@ void knobs(Knobs<Schedule>& k, const Workload& workload, const Limits& limits) {
   k.knob(&S::prefetch, "prefetch", "cache lines ahead on each row, 0: none", {0, 4, 8, 16, 32, 64});
 }
 
-// Takes as many sums as hide the latency of a multiply-add, if the registers hold them.
+// Chooses enough sums to hide the latency of a multiply-add, if the registers can hold them.
 Schedule wanted(const Workload& workload, const Limits& limits) {
   const ProductView p = few_rows_view(workload);
   Schedule s = {.threads = cpu::default_threads(workload, limits),
@@ -78,7 +78,7 @@ struct Lowering {
   Operands operands{};
   FusedEpilogue epilogue;
   BufferId sums{};         ///< [row][column of the block], if C's rows are not contiguous
-  bool finishes_behind{};  ///< in that case the epilogue depends on single elements of C
+  bool finishes_behind{};  ///< whether, in that case, the epilogue depends on single elements of C
   VarId work_item{}, batch{}, jb{}, jc{}, column{}, k0{};
 
   std::int64_t chunk() const { return s.nv * s.lanes; }
@@ -93,13 +93,13 @@ struct Lowering {
   }
 };
 
-/// Conditions that tell which pass over a chunk this is.
+/// Conditions that tell which pass over a chunk the current one is.
 struct Pass {
   Expr first;  ///< C has no value yet
   Expr last;   ///< no pass follows
 };
 
-// Computes one chunk of `columns` columns over `rows` rows of B from k0 on.
+// Computes one chunk of `columns` columns for `rows` rows of B, from k0 on.
 Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const Pass& pass) {
   cpu::RegisterTile tile(l.builder, l.p.m, columns, l.s.lanes);
   const VarId u = l.builder.var("u");
@@ -134,7 +134,7 @@ Block chunk_kernel(Lowering& l, std::int64_t columns, std::int64_t rows, const P
   return result;
 }
 
-// Computes all chunks of the current block over `rows` rows of B.
+// Computes all chunks of the current block for `rows` rows of B.
 Stmt chunks_over(Lowering& l, std::int64_t rows, const Pass& pass, const Expr& first_chunk,
                  const Expr& chunks_now) {
   const std::int64_t full = l.p.n / l.chunk(), tail = l.p.n % l.chunk();

@@ -1,4 +1,5 @@
-// Lowering: block raster, ring of tiles, fragments and mma, sum over the warps that split k, store.
+// Lowering of gemm_mma: order of blocks, ring of tiles, fragments and mma, sum over the warps that split k,
+// store.
 #include "templates/gemm/cuda/gemm_mma.h"
 
 #include <fmt/core.h>
@@ -22,7 +23,8 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 512;  // the largest tile; along k with the copies ahead of it
+// Largest block tile, and the largest extent along k of all tiles in flight.
+constexpr std::int64_t kLargestTile = 512;
 
 class Lowering {
  public:
@@ -84,7 +86,7 @@ class Lowering {
   std::int64_t tiles_m() const { return ceil_div(p_.size.m, s_.bm); }
   std::int64_t tiles_n() const { return ceil_div(p_.size.n, s_.bn); }
   SplitK tiles_k() const { return gemm_mma_split_k(p_, s_); }
-  /// Returns the mma steps along k of one warp in one tile.
+  /// Returns the number of mma steps along k that one warp makes in one tile.
   std::int64_t steps() const { return s_.bk / s_.k_warps / p_.mma_k(); }
   bool any_async() const { return a_.tile.async || b_.tile.async; }
 
@@ -143,8 +145,9 @@ class Lowering {
     return {thread_, lane_, operand.is_a ? warp_m_ : warp_n_, k_group_};
   }
 
-  /// Binds m0, n0 of the block and the positions of the thread. Blocks that run at the same time should share
-  /// rows of A and columns of B in the L2: `raster` rows of tiles are walked column by column.
+  /// Defines m0 and n0 of the block, and the positions of the thread. `raster` rows of tiles are walked
+  /// together, column by column, so that blocks that run at the same time share rows of A and columns of B in
+  /// the L2.
   Block positions() {
     const std::int64_t group = s_.raster * tiles_n();
     Expr tile_m = var(block_) / tiles_n();
@@ -173,7 +176,8 @@ class Lowering {
     return result;
   }
 
-  /// Returns the corner of tile `tile`, a number up to `last`. If k is split, it is the block's own number.
+  /// Returns the corner of tile number `tile`, which is at most `last`. If k is split, `tile` counts the
+  /// block's own tiles.
   GemmMmaCorner corner(const GemmMmaOperand& operand, const Expr& tile, std::int64_t last) const {
     const Expr first = s_.split_k > 1 ? var(first_tile_) : integer(0);
     const Expr base = !p_.image       ? matrix(operand.tile.x * operand.tile.k)
@@ -196,8 +200,8 @@ class Lowering {
     return i.over(block(Store{sums, i.at, zero(p_.accum), 1, std::nullopt}));
   }
 
-  /// Begins the copy of tile `tile`, a number up to `last`, to `stage`: cp.async, or the loads of operands
-  /// that it cannot copy.
+  /// Begins the copy of tile number `tile` (at most `last`) to `stage`, by cp.async. For operands that
+  /// cp.async cannot copy, it loads the tile into registers.
   Block begin_copy(const Expr& tile, std::int64_t last, const Expr& stage) {
     Block result;
     for (const GemmMmaOperand* each : {&a_, &b_}) {
@@ -208,7 +212,7 @@ class Lowering {
     }
     return result;
   }
-  /// Ends the copy, for operands that come through registers.
+  /// Ends the copy of operands that go through registers: stores them to shared memory.
   Block end_copy(const Expr& stage) {
     Block result;
     for (const GemmMmaOperand* each : {&a_, &b_})
@@ -221,9 +225,10 @@ class Lowering {
     return block(Intrinsic{"cp_async_commit", {}, {}, 0});
   }
 
-  /// stages - 1 tiles are in flight. A group is committed in every iteration, empty at the end, so that the
-  /// number of groups to leave pending is a constant. The barrier behind the wait serves two purposes: the
-  /// tile is complete for all threads, and the stage that the next copy overwrites has been read by all.
+  /// stages - 1 tiles are in flight. A group is committed in every iteration (an empty one at the end), so
+  /// that the number of pending groups is a constant. The barrier after the wait has two purposes. It makes
+  /// the tile complete for all threads, and it ensures that all threads have read the stage that the next
+  /// copy overwrites.
   Block main_loop() {
     const std::int64_t ahead = s_.stages - 1;
     const SplitK split = tiles_k();
@@ -253,7 +258,7 @@ class Lowering {
     return result;
   }
 
-  /// Loads fragments of one step into the buffer that `turn` (a constant once unrolled) selects.
+  /// Loads the fragments of one step into the buffer that `turn` selects (a constant once unrolled).
   Block load_fragments(const Expr& stage, const Expr& step, const Expr& turn) {
     Block result;
     for (const GemmMmaOperand* each : {&a_, &b_})
@@ -262,9 +267,9 @@ class Lowering {
     return result;
   }
 
-  /// Computes all products of the fragments of one step. Every other row of tiles goes backwards, so that it
-  /// begins with the fragment of B that was used last. With two levels of sums, those of one step are the
-  /// first level.
+  /// Computes all products of the fragments of one step. Every other row of tiles is walked backwards, so
+  /// that it begins with the fragment of B that was used last. With two levels of sums, the sums of one step
+  /// are the first level.
   Block multiply_add(const Expr& turn) {
     const std::int64_t columns = s_.wn / 8;
     const Unrolled i(builder_, "i", s_.wm / 16);
@@ -274,7 +279,7 @@ class Lowering {
     const Expr b = turn * fragment_registers(b_) + var(column) * 2;
     const Expr first = (i.at * columns + var(column)) * 4;
     const Touch sums = p_.two_level ? Touch{step_sums_, integer(0), 4, true} : Touch{acc_, first, 4, true};
-    // The first half of a fragment's registers has the first half of k (PTX ISA 9.0, "Matrix Fragments for
+    // The first half of a fragment's registers holds the first half of k (PTX ISA 9.0, "Matrix Fragments for
     // mma.m16n8k16" and "... mma.m16n8k8").
     const int parts = p_.instructions;
     const auto mma = [&](BufferId left, BufferId right) {
@@ -304,7 +309,7 @@ class Lowering {
     return i.over(j.over(body));
   }
 
-  /// Adds the warp's share of A tile * B tile to acc.
+  /// Adds the warp's part of A tile * B tile to the accumulators.
   Block compute(const Expr& stage) {
     if (s_.frag_buffers == 1) {
       const Unrolled step(builder_, "step", steps());
@@ -359,7 +364,7 @@ class Lowering {
   FusedEpilogue epilogue_;
   BufferId c_{}, acc_{}, step_sums_{}, c_tile_{}, sum_{}, part_{}, converted_{};
   SplitKSums sums_;                         ///< used with split_k > 1
-  VarId split_{}, first_tile_{}, tiles_{};  ///< the same
+  VarId split_{}, first_tile_{}, tiles_{};  ///< used with split_k > 1, too
   VarId block_{}, batch_{}, thread_{}, lane_{}, warp_{}, k_group_{}, warp_m_{}, warp_n_{}, m0_{}, n0_{};
 };
 

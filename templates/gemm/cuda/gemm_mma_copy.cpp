@@ -18,15 +18,15 @@ std::int64_t vectors_per_line(const GemmMmaTile& tile) {
   return tile.line / tile.vec;
 }
 
-/// Position of copy `i` of this thread: the line, the position along it, and that in the line of shared
-/// memory.
+/// Position of copy `i` of this thread: the line, the element in the line, and where that element lies in the
+/// line of shared memory.
 struct Place {
   Expr line;
   Expr along;
   Expr shared;
 };
 
-/// Returns the position of element `along` in line `line` of shared memory.
+/// Returns where element `along` of line `line` lies in that line of shared memory.
 Expr permuted(const GemmMmaTile& tile, const Expr& line, const Expr& along) {
   if (tile.gathered) return along;
   Expr chunk = bit_xor(along / tile.chunk, gemm_mma_swizzle(tile, line)) * tile.chunk;
@@ -125,7 +125,7 @@ Block gemm_mma_copy(KernelBuilder& builder, const GemmMmaOperand& operand, const
   copy.name = intrinsic_name("cp_async_" + std::to_string(bytes));
   copy.touches = {Touch{operand.shared, shared_index(tile, stage, place), tile.vec, true},
                   Touch{operand.global, global_index(operand, corner, at), tile.vec, false}};
-  // With zero source bytes nothing is read, and the destination becomes zero.
+  // With zero source bytes, cp.async reads nothing and fills the destination with zeros.
   if (auto condition = inside(operand, corner, at))
     copy.args = {select(*condition, integer(bytes), integer(0))};
   return each_copy(tile, thread, i, block(copy));

@@ -1,8 +1,9 @@
-// Fragments have the layout of PTX ISA 9.0, "Matrix Fragments for mma.m16n8k16" (and its neighbours for other
-// types). In bytes all types agree: a fragment covers 16 rows of 32 bytes of k, in four matrices of 8 rows by
-// 16 bytes; lane l holds 4 bytes, those at 4 (l % 4) in row l / 4, of each. ldmatrix reads just that
-// (transposing 16-bit elements if x is contiguous), with lane l giving the address of row l % 8 of matrix l /
-// 8. For B two column tiles of the mma are taken together.
+// Fragments have the layout of PTX ISA 9.0, "Matrix Fragments for mma.m16n8k16" (and of the neighbouring
+// sections for other types). Counted in bytes, it is the same for all types: a fragment covers 16 rows of 32
+// bytes of k, divided into four matrices of 8 rows by 16 bytes. Of each matrix, lane l holds 4 bytes of row l
+// / 4, from byte 4 (l % 4) on. ldmatrix reads exactly that (and transposes 16-bit elements if x is
+// contiguous); lane l gives the address of row l % 8 of matrix l / 8. For B, two column tiles of the mma are
+// read together.
 #include "templates/gemm/cuda/gemm_mma_operand.h"
 #include "templates/gemm/cuda/gemm_mma_swizzle.h"
 
@@ -11,8 +12,8 @@ namespace {
 
 using namespace ir;
 
-/// Returns the x position of one of four matrices or registers in a row: A's order is x first, B's is k
-/// first.
+/// Returns the position along x of one of the four matrices or registers. In A's order x varies first, in B's
+/// order k varies first.
 Expr x_part(const GemmMmaOperand& operand, const Expr& number) {
   return operand.is_a ? number % 2 : number / 2;
 }
@@ -37,7 +38,7 @@ Block gemm_mma_fragment_places(const GemmMmaProblem& problem, const GemmMmaSched
   const Expr first_x = var(thread.warp_x) * tile.warp_tile;
   const Expr lane = var(thread.lane);
   if (tile.gathered) {
-    // 32 bits of k per lane: one element, or four of 8 bits.
+    // Each lane holds 32 bits along k: one element, or four elements of 8 bits.
     const Expr k = first_k + lane % 4 * (4 / problem.bytes());
     return block(Let{operand.row, k * tile.stride + first_x + lane / 4});
   }
@@ -72,7 +73,7 @@ Block gemm_mma_fragments(KernelBuilder& builder, const GemmMmaProblem& problem, 
     if (!wide) gather.args = {integer(tile.stride)};
     body = r.over(block(gather));
   } else {
-    // Steps and tiles of 16 are aligned powers of two: XOR gives the same as a sum, and is cheaper.
+    // Steps and tiles of 16 are aligned powers of two, so XOR gives the same result as a sum and is cheaper.
     const Expr line = (tile.along_k ? i.at : step) * (16 * tile.stride);
     const Expr chunk = bit_xor((tile.along_k ? step : i.at) * 2, var(operand.chunk));
     body = block(Intrinsic{

@@ -15,45 +15,48 @@
 namespace lehr {
 namespace {
 
-// Registers for loop counters, positions, addresses of the two operands in both memories. Fitted, with the
-// weights in gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that are admitted do
-// not spill.
+// Registers for loop counters, positions, and the addresses of both operands in global and shared memory.
+// Fitted, with the weights in gemm_mma_registers(), to NVRTC 13.0 on sm_80 and sm_90a: sampled schedules that
+// are admitted do not spill.
 constexpr std::int64_t kOtherRegisters = 44;
-// Registers besides a plain product's: for taps, the pixel of each copy by cp.async, and the pixel of an
-// element that comes through registers, beyond copy_registers(). They suffice for up to kMaxCopies of these:
-// with twice as many, ten of 150 sampled schedules spilled. Checked by the NVRTC test of conv2d_mma.
+// Registers of a convolution in addition to those of a plain product: for taps, for the pixel of each copy by
+// cp.async, and for the pixel of an element that goes through registers (in addition to copy_registers()).
+// They suffice for up to kMaxCopies such copies: with twice as many, ten of 150 sampled schedules spilled.
+// Checked by the NVRTC test of conv2d_mma.
 constexpr std::int64_t kViewRegisters = 16;
 constexpr std::int64_t kViewRegistersOfCopy = 6;
 constexpr std::int64_t kViewRegistersOfLoad = 3;
-// Tiles beyond the first, before the main loop, that take one more register for each copy by cp.async. They
-// are unrolled, and ptxas computes their pixels together. 16 copies took 108 registers with two stages, 208
-// with three and 254 with four, where some spilled. So did two of 8 copies with eight stages; this rejects
-// one of them.
+// Number of tiles ahead of the main loop, not counting the first, that cost one more register for each copy
+// by cp.async. Their copies are unrolled, and ptxas computes the pixels of all of them together. 16 copies
+// took 108 registers with two stages, 208 with three and 254 with four, where some schedules spilled. Two
+// schedules with 8 copies and eight stages spilled as well; this constant rejects one of them.
 constexpr std::int64_t kTilesAheadOfViewRegister = 3;
-// Further registers for filters with taps left out.
+// Additional registers if taps of the filter are left out.
 constexpr std::int64_t kTrimmedRegisters = 8;
-// Registers for the sums of a single step.
+// Registers for the partial sums of a single step.
 constexpr std::int64_t kFirstLevelRegisters = 4;
-// sm_90 has no mma.sync of 8-bit floats: ptxas converts the fragments to f16 before it multiplies them, well
-// ahead. Small warp tiles leave it less to do ahead.
+// Weight of 8-bit floats. sm_90 has no mma.sync for them: ptxas converts the fragments to f16, long before it
+// multiplies them. With small warp tiles it can convert less ahead.
 constexpr std::int64_t k8BitFloatFactor = 7;
 constexpr std::int64_t k8BitFloatFactorOfSmallTiles = 4;
-// More copies of one operand per thread cost registers for addresses and code, and hide no more latency.
+// Maximum number of copies of one operand per thread. More copies cost registers for addresses and code, and
+// hide no more latency.
 constexpr std::int64_t kMaxCopies = 16;
-// Most loads of single elements that are not pixels. If the problem is tiny, few threads share them.
+// Maximum number of loads per thread of single elements other than pixels. In tiny problems, few threads
+// share them.
 constexpr std::int64_t kMaxLoads = 32;
-// 3xTF32: most registers of all fragments of a tile, high and low halves. On sm_90 ptxas splits the operands
-// of all steps ahead of the products, and keeps the first sums of many steps in flight: of 387 sampled
-// schedules none spilled up to 96, five of 13 did at 128.
+// For 3xTF32: maximum number of registers for all fragments of a tile, high and low halves. On sm_90, ptxas
+// splits the operands of all steps before the products, and keeps the first sums of many steps in flight. Of
+// 387 sampled schedules with up to 96 registers none spilled; five of 13 with 128 did.
 constexpr std::int64_t kMaxSplitFragments = 96;
-// Tiles beyond the first, before the main loop, that take one more register for each copy through registers.
-// They are unrolled, and ptxas moves their loads ahead of each other. 2 x 16 such copies took 154 registers
-// with two stages and 203 with four; with eight they spilled.
+// Number of tiles ahead of the main loop, not counting the first, that cost one more register for each copy
+// through registers. Their copies are unrolled, and ptxas moves the loads of all of them together. 2 x 16
+// such copies took 154 registers with two stages and 203 with four; with eight stages they spilled.
 constexpr std::int64_t kTilesAheadOfRegister = 2;
-// Most mma instructions in the text of one tile's main loop.
+// Maximum number of mma instructions in the text of one tile's main loop.
 constexpr std::int64_t kMaxUnrolledMmas = 256;
 
-/// An instruction, the ability that an architecture needs for it, and the first architecture that has it.
+/// An instruction, the ability that it requires of an architecture, and the first architecture that has it.
 struct Row {
   DType operand;
   DType accum;
@@ -69,7 +72,8 @@ constexpr std::array<Row, 6> kInstructions = {{
     {DType::kE4M3, DType::kF32, "mma_m16n8k32_f32_e4m3", Ability::kMmaF8, "sm_89"},
     {DType::kE5M2, DType::kF32, "mma_m16n8k32_f32_e5m2", Ability::kMmaF8, "sm_89"},
 }};
-/// The instruction that all architectures have: two of these are one of f16 above.
+/// The instruction that all architectures with tensor cores have. Two of these do the work of one f16
+/// instruction above.
 constexpr StaticText kHalfOfF16 = "mma_m16n8k8_f32_f16";
 
 /// Returns nullptr if tensor cores do not multiply these types.
@@ -79,7 +83,8 @@ const Row* instruction_of(DType operand, DType accum) {
   return nullptr;
 }
 
-/// Returns tile extents for a dimension: 16 if it is that small, and none above 16 that is half empty.
+/// Returns the possible tile extents for a dimension: 16, and larger powers of two if the dimension covers
+/// more than half of the tile.
 std::vector<std::int64_t> tile_extents(std::int64_t extent) {
   std::vector<std::int64_t> extents;
   for (const std::int64_t tile : powers_of_two(16, 256))
@@ -111,14 +116,15 @@ GemmMmaTile tile_of(const GemmMmaProblem& p, const GemmMmaSchedule& s, bool alon
   t.async = p.async_copies && run_bytes % 4 == 0;
   t.lines = along_k ? tile : s.bk;
   t.line = along_k ? s.bk : tile;
-  // 8 more words per line spread the four lines that a gathering warp reads over all banks (32-bit elements).
+  // 8 more words per line distribute the four lines that a gathering warp reads over all banks (32-bit
+  // elements).
   t.stride = t.line + (t.gathered ? (p.bytes() == 4 ? 8 : 16) : 0);
   t.threads = s.threads();
   return t;
 }
 
 std::int64_t copy_registers(const GemmMmaTile& t, std::int64_t stages) {
-  if (!t.async) {  // the elements in flight, and addresses
+  if (!t.async) {  // registers for the elements in flight, and for addresses
     const std::int64_t words = ceil_div(t.vec * 4, t.chunk);
     return ((2 * words + 3) * t.copies() + 1) / 2 + (stages - 2) * t.copies() / kTilesAheadOfRegister;
   }
@@ -188,7 +194,7 @@ GemmMmaTile gemm_mma_tile_b(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
 }
 
 std::int64_t gemm_mma_c_stride(const GemmMmaSchedule& s) {
-  return s.bn + 8;  // the 4 rows that half a warp writes at a time begin 8 banks apart
+  return s.bn + 8;  // the 4 rows that half a warp writes at a time then begin 8 banks apart
 }
 
 std::int64_t gemm_mma_c_vector(const GemmMmaProblem& p, const GemmMmaSchedule& s) {
@@ -247,8 +253,8 @@ void tile_knobs(Knobs<S>& k, const ProductView& size) {
 
 bool too_much_code(const Problem& p, const S& s) {
   const std::int64_t steps = s.bk / p.mma_k() / s.k_warps;
-  // On sm_90 ptxas makes one mma of 8-bit floats from f16 ones and conversions. It moves these ahead until it
-  // spills: seen with 64 mma in the text, never with 32.
+  // On sm_90, ptxas replaces one mma of 8-bit floats by f16 instructions and conversions. It moves the
+  // conversions ahead until it spills: observed with 64 mma in the text, never with 32.
   const std::int64_t of_each = is_8_bit_float(p.operand) ? 8 : p.passes * p.instructions;
   if (p.passes == 3 && steps * (s.wm + s.wn) / 16 * 4 * 2 > kMaxSplitFragments) return true;
   return steps * (s.wm / 16) * (s.wn / 8) * of_each > kMaxUnrolledMmas;
@@ -266,7 +272,8 @@ void depth_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   const std::int64_t unit = p.mma_k();
   std::vector<std::int64_t> tiles_of_k =
       up_to(2 * std::max(p.size.k, unit) - 1, {2 * unit, 4 * unit, 8 * unit, 16 * unit});
-  if (p.size.k <= unit) tiles_of_k.insert(tiles_of_k.begin(), unit);  // half of the other would be padding
+  // Half of a larger tile would be padding.
+  if (p.size.k <= unit) tiles_of_k.insert(tiles_of_k.begin(), unit);
   k.knob(&S::bk, "bk", "k per tile", tiles_of_k);
   k.knob(&S::k_warps, "k_warps", "warps that split the k of a tile",
          up_to(ceil_div(p.size.k, unit), {1, 2, 4, 8}));
@@ -341,9 +348,9 @@ void gemm_mma_problem_knobs(Knobs<S>& k, const Problem& p, const Limits& limits)
            [=](const S& s) { return s.raster > 1 && n <= s.bn; });
 }
 
-// Takes 128 x 128 if the product is large, in four warps of 64 x 64, as in CUTLASS's list for sm_80. Smaller
-// if that would leave multiprocessors without a block. For few rows or columns, warps that split k. If most
-// multiprocessors still have no block, blocks split k as well.
+// Chooses tiles of 128 x 128 for large products, in four warps of 64 x 64, as in CUTLASS's list for sm_80.
+// Chooses smaller tiles if multiprocessors would be left without a block. For few rows or columns, warps
+// split k. If most multiprocessors still have no block, blocks split k as well.
 GemmMmaSchedule gemm_mma_wanted(const Workload& workload, const Limits& limits) {
   return gemm_mma_problem_wanted(gemm_mma_problem(workload, limits), limits);
 }
@@ -373,7 +380,7 @@ GemmMmaSchedule gemm_mma_problem_wanted(const GemmMmaProblem& p, const Limits& l
     s.wn = 32;
   }
   if (p.size.k <= unit) s.bk = unit;
-  if (!p.async_copies) s.stages = 2;  // the tile that is in flight is in registers
+  if (!p.async_copies) s.stages = 2;  // the tile in flight is in registers
   s.split_k = default_split_k(p.size.k, gemm_mma_tiles(p, s), limits.cores);
   return s;
 }

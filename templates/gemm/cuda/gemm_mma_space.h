@@ -22,24 +22,26 @@ struct GemmMmaProblem {
   DType output = DType::kF32;
   DType accum = DType::kF32;
   StaticText instruction;    ///< "mma_m16n8k16_f32_bf16"
-  int instructions = 1;      ///< instructions that together multiply mma_k() of k
-  bool async_copies = true;  ///< whether there is cp.async
-  int passes = 1;            ///< 3: 3xTF32
-  bool rounds = false;       ///< whether f32 operands become tf32 in registers
-  /// Whether the tensor core adds up the products of only one step, mma_k() of each pass, and these sums are
-  /// added in f32. A tensor core truncates where f32 rounds, and so loses ever more of a sum that grows.
+  int instructions = 1;      ///< number of instructions that together multiply mma_k() elements of k
+  bool async_copies = true;  ///< whether the device has cp.async
+  int passes = 1;            ///< passes over the operands: 3 for 3xTF32
+  bool rounds = false;       ///< whether f32 operands are rounded to tf32 in registers
+  /// Whether the tensor core adds up only the products of one step (mma_k() elements of k in each pass), and
+  /// these partial sums are added to the accumulators in f32. A tensor core truncates where f32 addition
+  /// rounds, so its error grows with the length of the sum.
   bool two_level = false;
-  /// If given, one operand is this view of a convolution's input, and the other holds the filters. nhwc: A is
-  /// the view, and k is contiguous in both. nchw: B is the view, whose columns are the pixels of one image.
-  /// The batch is that of image_product().
+  /// If given, the product is a convolution: one operand is this view of the input, and the other one holds
+  /// the filters. With nhwc, A is the view, and k is contiguous in both operands. With nchw, B is the view,
+  /// whose columns are the pixels of one image. The batch is that of image_product().
   std::optional<ImageView> image = std::nullopt;
 
   std::int64_t bytes() const { return size_of(operand); }
-  /// Returns the elements of one row of ldmatrix, and of one cp.async at best: 16 bytes.
+  /// Returns the number of elements in 16 bytes: one row of ldmatrix, and the longest copy by cp.async.
   std::int64_t chunk() const { return 16 / bytes(); }
-  /// Returns the k of one step: rows of 32 bytes, whatever the type.
+  /// Returns the number of elements of k that one step multiplies: 32 bytes, whatever the type.
   std::int64_t mma_k() const { return 32 / bytes(); }
-  /// Returns the neighbouring rows of the product that a pool's window makes into one.
+  /// Returns the number of neighbouring rows of the product that a window of the pool combines to one; 1
+  /// without a pool.
   std::int64_t window_pixels() const { return image ? image->window * image->window : 1; }
   bool pixels_are_columns() const { return image && image->conv.layout == ImageLayout::kNchw; }
   std::string_view family() const { return image ? "conv2d_mma" : "gemm_mma"; }
@@ -52,59 +54,64 @@ std::optional<std::string> why_not_gemm_mma(const Gemm& gemm, const Limits& limi
 /// Returns the problem. CHECKs that the family has an instruction for the types.
 GemmMmaProblem gemm_mma_problem(const Workload& workload, const Limits& limits);
 
-/// The knobs; meanings and units are those of gemm_mma_knobs(). All but `stages` are powers of two.
+/// The knobs; gemm_mma_knobs() states their meanings and units. All but `stages` are powers of two.
 struct GemmMmaSchedule {
   std::int64_t bm = 128, bn = 128, bk = 32;  ///< block tile
   std::int64_t wm = 64, wn = 64;             ///< warp tile
-  std::int64_t k_warps = 1;                  ///< warps that share a warp tile of C, each with its share of bk
-  std::int64_t split_k = 1;                  ///< blocks that share a block tile of C, each with its part of k
-  std::int64_t stages = 4;                   ///< tiles of A and B in shared memory
+  /// Number of warps that share a warp tile of C; each multiplies its own part of bk.
+  std::int64_t k_warps = 1;
+  /// Number of blocks that share a block tile of C; each multiplies its own part of k.
+  std::int64_t split_k = 1;
+  std::int64_t stages = 4;        ///< number of tiles of A and of B in shared memory
   std::int64_t frag_buffers = 1;  ///< 2: fragments of the next k are loaded before those of this k are used
-  std::int64_t min_blocks = 1;    ///< launch bounds
+  std::int64_t min_blocks = 1;    ///< minimum number of blocks on a multiprocessor, for the launch bounds
   std::int64_t stage_c = 0;       ///< 1: C goes through shared memory, and the threads write whole rows
-  std::int64_t raster = 1;        ///< rows of block tiles that are walked column by column
+  std::int64_t raster = 1;        ///< rows of block tiles that are walked together, column by column
 
   std::int64_t warps_m() const { return bm / wm; }
   std::int64_t warps_n() const { return bn / wn; }
   bool staged() const { return stage_c == 1; }
-  /// Returns the threads that together hold one block tile of C.
+  /// Returns the number of threads that together hold one block tile of C.
   std::int64_t group_threads() const { return 32 * warps_m() * warps_n(); }
   std::int64_t threads() const { return group_threads() * k_warps; }
 };
 
-/// Returns the tiles of k, and how the blocks of a tile of C share them.
+/// Returns the number of tiles along k, and their distribution over the blocks that share a tile of C.
 SplitK gemm_mma_split_k(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
-/// Returns the block tiles of C, of the whole batch.
+/// Returns the number of block tiles of C in the whole batch.
 std::int64_t gemm_mma_tiles(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-/// One operand's tile: how it is copied and how it lies in shared memory. `x` is the operand's other
-/// dimension: m or n. A line is contiguous in global memory: along k, or along x.
+/// One operand's tile: how it is copied, and how it lies in shared memory. `x` is the operand's dimension
+/// besides k: m or n. A line is a contiguous part of the tile in global memory, along k or along x.
 struct GemmMmaTile {
   bool along_k = false;
-  bool gathered = false;  ///< elements that ldmatrix cannot transpose: fragments by scalar loads, no swizzle
-  std::int64_t x = 0;     ///< extents of the dimensions
+  /// Fragments are read by scalar loads, without swizzle, because ldmatrix cannot transpose the elements.
+  bool gathered = false;
+  std::int64_t x = 0;  ///< extent of the matrix along x
   std::int64_t k = 0;
   std::int64_t tile = 0;  ///< bm or bn
   std::int64_t bk = 0;
   std::int64_t warp_tile = 0;
   std::int64_t vec = 1;  ///< elements per copy
-  /// False: through registers, since copies have less than 4 bytes, or since there is no cp.async.
+  /// Whether the tile is copied by cp.async. Otherwise it goes through registers, because the copies have
+  /// less than 4 bytes or the device has no cp.async.
   bool async = true;
-  std::int64_t lines = 0;   ///< lines of the tile
+  std::int64_t lines = 0;   ///< number of lines of the tile
   std::int64_t line = 0;    ///< elements of a line
   std::int64_t stride = 0;  ///< elements between lines in shared memory
-  std::int64_t chunk = 0;   ///< elements of 16 bytes
+  std::int64_t chunk = 0;   ///< number of elements in 16 bytes
   std::int64_t threads = 0;
   std::int64_t vectors() const { return lines * line / vec; }
-  /// Returns the copies of one thread. With fewer vectors than threads, the first threads make one each.
+  /// Returns the number of copies by one thread. If there are fewer vectors than threads, the first threads
+  /// make one copy each.
   std::int64_t copies() const { return vectors() < threads ? 1 : vectors() / threads; }
   std::int64_t stage_elements() const { return lines * stride; }
 };
 GemmMmaTile gemm_mma_tile_a(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 GemmMmaTile gemm_mma_tile_b(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-/// Return, for a staged C, the elements between rows of the tile in shared memory, and elements per store of
-/// a thread.
+/// For a C that goes through shared memory: return the elements between rows of the tile there, and the
+/// elements per store of a thread.
 std::int64_t gemm_mma_c_stride(const GemmMmaSchedule& schedule);
 std::int64_t gemm_mma_c_vector(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 

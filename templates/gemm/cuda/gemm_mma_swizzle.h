@@ -1,5 +1,5 @@
-// The permutation of the chunks of a line of shared memory, shared by the copies that write them and the
-// fragments that read them.
+// The permutation of the 16-byte chunks within a line of shared memory. The copies that write the chunks and
+// the fragments that read them both use it.
 #pragma once
 
 #include "ir/kernel.h"
@@ -7,8 +7,8 @@
 
 namespace lehr {
 
-/// Returns the value that the number of a 16-byte chunk is XORed with in line `line`. 8 lines in a row have
-/// their chunk c in 8 different groups of 4 banks. Depends on line % 8 only.
+/// Returns the value with which the chunk numbers of line `line` are XORed. It depends on line % 8 only.
+/// Chunk c of 8 consecutive lines thus lies in 8 different groups of 4 banks.
 ir::Expr gemm_mma_swizzle(const GemmMmaTile& tile, const ir::Expr& line);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// The layout of accumulators is that of PTX ISA 9.0, "Matrix Fragments for mma.m16n8k16": lane l holds
-// columns 2 (l % 4) and the next of rows l / 4 and l / 4 + 8.
+// The layout of the accumulators is that of PTX ISA 9.0, "Matrix Fragments for mma.m16n8k16": lane l holds
+// columns 2 (l % 4) and 2 (l % 4) + 1 of rows l / 4 and l / 4 + 8.
 #include "templates/gemm/cuda/gemm_mma_write.h"
 
 #include <utility>
@@ -18,7 +18,7 @@ class Writer {
          const GemmMmaOutput& output)
       : b_(builder), p_(problem), s_(schedule), out_(output) {}
 
-  /// Each lane writes its pairs of columns.
+  /// Writes C from registers: each lane writes its pairs of columns.
   Block direct() {
     Block result = pairs_to_c();
     return split() ? exchange(out_.accumulators, result) : result;
@@ -42,7 +42,7 @@ class Writer {
   bool split() const { return s_.split_k > 1; }
   Block exchange(BufferId sums, Block then) { return split_k_sum(b_, out_.sums, out_.place, sums, then); }
   Expr accumulator(const Pair& at) const { return (at.i.at * (s_.wn / 8) + at.j.at) * 4 + at.half.at * 2; }
-  /// Return the position of this lane's first pair, in the block tile.
+  /// Return the row and the column of this lane's first pair in the block tile.
   Expr first_row() const { return var(out_.warp_m) * s_.wm + var(out_.lane) / 4; }
   Expr first_column() const { return var(out_.warp_n) * s_.wn + var(out_.lane) % 4 * 2; }
 
@@ -72,8 +72,8 @@ class Writer {
     return result;
   }
 
-  /// Returns one body for each vector of the tile that the thread takes. The threads take them row by row, or
-  /// every `rows` rows.
+  /// Returns one body for each vector of the tile that the thread handles. The threads take the vectors in
+  /// row-major order, of every row or of every `rows`-th row.
   template <typename Body>
   Block each_vector(const Body& body, std::int64_t rows = 1) {
     const std::int64_t vec = gemm_mma_c_vector(p_, s_), count = s_.bm / rows * s_.bn / vec;
@@ -102,7 +102,7 @@ class Writer {
     return result;
   }
 
-  /// The rows of a window lie side by side: a thread takes a vector of each.
+  /// Pools windows, whose rows are neighbours in the tile: a thread reads a vector of each row.
   Block windows_from_shared() {
     const std::int64_t pixels = p_.window_pixels(), vec = gemm_mma_c_vector(p_, s_);
     const int lanes = static_cast<int>(vec);
@@ -132,7 +132,7 @@ class Writer {
         pixels);
   }
 
-  /// Adds a vector of the tile over the warps that split k, into registers from `to` on.
+  /// Adds up a vector of the tile over the warps that split k. The sums go to registers, from `to` on.
   Block add_parts(const Expr& row, const Expr& column, const Expr& to) {
     const std::int64_t stride = gemm_mma_c_stride(s_);
     const std::int64_t vec = gemm_mma_c_vector(p_, s_);
@@ -151,8 +151,8 @@ class Writer {
     return body;
   }
 
-  /// Returns `before`, then stores registers from `from` on to (row, column) of the tile in C, if that is
-  /// inside.
+  /// Returns `before`, then a store of the registers from `from` on to element (row, column) of the tile in
+  /// C. Both are executed only if the element lies inside C.
   Block guarded(const Expr& row_in, const Expr& column_in, const Expr& from, Block before) {
     const VarId row = b_.var("row");
     const VarId column = b_.var("column");
@@ -165,8 +165,8 @@ class Writer {
     return body;
   }
 
-  /// Stores `count` neighbouring columns, from `from` on in registers, to (row, column) of C, `vec` at a
-  /// time. n is a multiple of vec: either all of a vector is inside or nothing.
+  /// Stores `count` registers, from `first` on, to neighbouring columns of C from (row, column) on, `vec` at
+  /// a time. n is a multiple of vec, so a vector lies entirely inside C or entirely outside.
   Block store(BufferId from, const Expr& first, std::int64_t count, std::int64_t vec, VarId row,
               VarId column) {
     const int lanes = static_cast<int>(vec);
@@ -184,7 +184,7 @@ class Writer {
     return v.over(body);
   }
 
-  /// Stores `count` registers from `place` on to C, in C's type.
+  /// Converts `count` registers, from `place` on, to C's type and stores them to C.
   Block put(BufferId from, const Expr& place, std::int64_t count, const Expr& index) {
     const int lanes = static_cast<int>(count);
     if (p_.output == p_.accum)

@@ -1,4 +1,5 @@
-// Lowering: grid, block raster, main loop over tiles of k (register prefetch or cp.async).
+// Lowering of gemm_simt: grid, order of blocks, main loop over tiles of k (prefetch to registers or
+// cp.async).
 #include "templates/gemm/cuda/gemm_simt.h"
 
 #include <fmt/core.h>
@@ -20,7 +21,8 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 256;  // the largest tile; along k with the copies ahead of it
+// Largest block tile, and the largest extent along k of all tiles in flight.
+constexpr std::int64_t kLargestTile = 256;
 
 class Lowering {
  public:
@@ -78,15 +80,16 @@ class Lowering {
   std::int64_t tiles_m() const { return ceil_div(p_.m, s_.bm); }
   std::int64_t tiles_n() const { return ceil_div(p_.n, s_.bn); }
   SplitK tiles_k() const { return gemm_simt_split_k(p_, s_); }
-  /// Returns the tiles of k of this block.
+  /// Returns the number of tiles of k that this block multiplies.
   Expr tiles() const {
     const SplitK split = tiles_k();
     return split.least() == split.most() ? integer(split.most()) : var(tiles_);
   }
-  /// Returns the number, among all tiles of k, of tile `tile` of this block.
+  /// Converts the number of a tile among this block's tiles of k to its number among all tiles of k.
   Expr tile_of_k(const Expr& tile) const { return s_.split_k > 1 ? var(first_tile_) + tile : tile; }
 
-  /// Returns whether the channels are C's columns: those of the workload's C, or the filters.
+  /// Returns whether the epilogue's channels are columns of the C that this kernel computes. For a product,
+  /// channels are the columns of the workload's C; for a convolution, the filters.
   bool channels_are_columns() const { return image_ ? !pixels_are_columns() : !p_.swapped; }
   GemmSimtOutput output() const {
     GemmSimtOutput out{.c = operands_.c, .epilogue = epilogue_};
@@ -106,7 +109,7 @@ class Lowering {
     }
     return out;
   }
-  /// Returns the pixels that become one.
+  /// Returns the number of pixels that a window of the pool combines to one; 1 without a pool.
   std::int64_t window_pixels() const { return image_ ? image_->window * image_->window : 1; }
   bool pixels_are_columns() const { return image_->conv.layout == ImageLayout::kNchw; }
   Operands image_params() {
@@ -156,8 +159,9 @@ class Lowering {
                            copy.kept ? extent * kQuad : extent * s_.frag_buffers);
   }
 
-  /// Binds m0, n0 of the block and the thread's positions in the tiles. Blocks that run at the same time
-  /// should share rows of A and columns of B in the L2: `raster` rows of tiles are walked column by column.
+  /// Defines m0 and n0 of the block, and the thread's positions in the tiles. `raster` rows of tiles are
+  /// walked together, column by column, so that blocks that run at the same time share rows of A and columns
+  /// of B in the L2.
   Block positions() {
     const std::int64_t group = s_.raster * tiles_n();
     Expr tile_m = var(block_) / tiles_n();
@@ -190,7 +194,7 @@ class Lowering {
   GemmSimtCorner corner_b(const Expr& tile) const {
     return gemm_simt_corner(b_.copy, base_of(false), tile_of_k(tile), var(n0_));
   }
-  /// Returns the first element of A or B, this block's matrix.
+  /// Returns the first element of A (or B) of the matrix that this block multiplies.
   Expr base_of(bool a) const {
     if (!image_) return matrix(a ? p_.m * p_.k : p_.k * p_.n);
     return a == pixels_are_columns() ? image_matrices().filters : image_matrices().pixels;
@@ -219,9 +223,9 @@ class Lowering {
 
   Block multiply(const Expr& stage) { return gemm_simt_multiply(builder_, share_, stage); }
 
-  /// Global loads of the next tile are in flight while this one is computed. With two stages, one barrier per
-  /// tile is enough: the stage that is written was last read before the barrier that ended the previous
-  /// iteration.
+  /// The global loads of the next tile are in flight while the current tile is multiplied. With two stages,
+  /// one barrier per tile is enough: the stage that is written was last read before the barrier at the end of
+  /// the previous iteration.
   Block prefetch_main_loop() {
     Block result = load_tile(integer(0));
     append(result, store_tile(integer(0)));
@@ -244,13 +248,14 @@ class Lowering {
     return result;
   }
 
-  /// stages - 1 tiles are in flight. A group is committed in every iteration, empty at the end, so that the
-  /// number of groups to leave pending is a constant. The barrier behind the wait serves two purposes: the
-  /// tile is complete for all threads, and the stage that the next copy overwrites has been read by all.
+  /// stages - 1 tiles are in flight. A group is committed in every iteration (an empty one at the end), so
+  /// that the number of pending groups is a constant. The barrier after the wait has two purposes. It makes
+  /// the tile complete for all threads, and it ensures that all threads have read the stage that the next
+  /// copy overwrites.
   Block async_main_loop() {
     const std::int64_t ahead = s_.stages - 1;
     const SplitK split = tiles_k();
-    // If tiles do not divide k, the first one is copied differently.
+    // If bk does not divide k, the first tile is copied differently.
     const TileRing ring = {ahead, split, tiles(), p_.k % s_.bk == 0 ? 0 : 1,
                            block(Intrinsic{"cp_async_commit", {}, {}, 0})};
     Block result = first_tiles(
@@ -279,7 +284,7 @@ class Lowering {
   const GemmSimtOperand& a_ = share_.a;
   const GemmSimtOperand& b_ = share_.b;
   VarId block_{}, batch_{}, thread_{}, m0_{}, n0_{};
-  VarId split_{}, first_tile_{}, tiles_{};  ///< used with split_k > 1, with `sums_`
+  VarId split_{}, first_tile_{}, tiles_{};  ///< used with split_k > 1, as is `sums_`
   SplitKSums sums_;
   BufferId staging_{};
 };

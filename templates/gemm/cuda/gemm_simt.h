@@ -11,13 +11,13 @@
 
 namespace lehr {
 
-/// Serves strict f32 GEMMs of any size, both layouts of A, B and C, up to 65535 matrices of a batch.
+/// Serves strict f32 GEMMs of any size, with both layouts of A, B and C, and up to 65535 matrices of a batch.
 Template gemm_simt_template();
 
-/// Returns the kernel of the product of `problem`, with the epilogue of `workload`, by the schedules of
-/// gemm_simt. If the workload is a convolution, one operand is the view of its input (image_view.h), and the
-/// parameters are x, f and y. With nchw B is the view; A holds the filters of each group and the batch is the
-/// images times the groups. With nhwc A is the view, and B holds the filters.
+/// Returns the kernel of the product `problem`, with the epilogue of `workload`. If the workload is a
+/// convolution, one operand is the view of its input (image_view.h), and the parameters are x, f and y. With
+/// nchw, B is the view, A holds the filters of one group, and the batch is images x groups. With nhwc, A is
+/// the view, and B holds the filters.
 ir::Kernel lower_gemm_simt(const Workload& workload, const ProductView& problem,
                            const GemmSimtSchedule& schedule);
 

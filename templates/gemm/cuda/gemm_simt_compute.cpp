@@ -18,7 +18,7 @@ class Multiplication {
   }
 
  private:
-  /// Loads one operand's fragment at k into the buffer that `turn` (a constant once unrolled) selects.
+  /// Loads one operand's fragment at k into the buffer that `turn` selects (a constant once unrolled).
   Block load_fragment(bool of_a, const Expr& k, const Expr& turn) {
     const GemmSimtOperand& from = of_a ? t_.a : t_.b;
     const BufferId to = of_a ? t_.a_fragment : t_.b_fragment;
@@ -35,9 +35,10 @@ class Multiplication {
     return f.over(block(move));
   }
 
-  /// Adds A fragment * B fragment to acc, of buffer `turn`, or of element `step` of a quad. Every second row
-  /// is walked backwards, so that each multiply-add shares an operand with the one before it: ptxas keeps
-  /// shared operands in the reuse cache of the register file, in the order of the text.
+  /// Adds A fragment * B fragment to the accumulators. The fragments are those of buffer `turn`, or element
+  /// `step` of a quad. Every second row is walked backwards, so that each multiply-add shares an operand with
+  /// the previous one: ptxas keeps shared operands in the register file's reuse cache, in the order of the
+  /// text.
   Block multiply_add(const Expr& turn, const Expr& step) {
     const Unrolled j(builder_, "j", s_.tn);
     const auto element = [&](bool of_a, const Expr& x) {
@@ -57,7 +58,7 @@ class Multiplication {
     return i.over(rows);
   }
 
-  /// Returns a loop over the tile's steps of k, `unroll` at a time.
+  /// Returns a loop over the tile's k, `unroll` at a time.
   Block over_k(std::int64_t width, const std::function<Block(const Expr& k, const Expr& step)>& step_of) {
     const VarId ko = builder_.var("ko");
     const Unrolled ki(builder_, "ki", s_.unroll / width);
@@ -91,7 +92,7 @@ class Multiplication {
     return result;
   }
 
-  /// Goes four k at a time: kept tiles are read once for the four, others once for each.
+  /// Multiplies four k at a time. Kept tiles are read once for the four, other tiles once for each k.
   Block by_quads() {
     return over_k(kQuad, [&](const Expr& k, const Expr&) {
       const Unrolled kk(builder_, "kk", kQuad);

@@ -7,26 +7,26 @@
 
 namespace lehr {
 
-/// A thread's share of the block tile, and its variables in the statements. Row i of the share is row `row` +
-/// i % h + i / h * (lanes_m * h) of the tile, where h is the fragment width of A; columns likewise. Reads of
-/// neighbouring lanes thus lie side by side in shared memory, in distinct banks.
+/// A thread's part of the block tile, and its variables in the statements. Row i of the part is row `row` + i
+/// % h + i / h * (lanes_m * h) of the block tile, where h is the fragment width of A. Columns are distributed
+/// in the same way. Neighbouring lanes thus read neighbouring elements of shared memory, in distinct banks.
 struct GemmSimtThread {
   GemmSimtSchedule schedule;
   GemmSimtOperand a, b;
   ir::VarId warp{}, lane{};   ///< numbers of this thread's warp and lane
   ir::VarId row{}, column{};  ///< its first row and column within the block tile
-  ir::BufferId acc{};         ///< tm x tn, row after row
-  /// For a kept tile, kQuad elements of k for each row (column); else frag_buffers times one element for
-  /// each.
+  ir::BufferId acc{};         ///< accumulators: tm x tn, row-major
+  /// Registers for the operands' fragments. For a kept tile they hold kQuad elements of k for each row
+  /// (column), otherwise frag_buffers times one element of k.
   ir::BufferId a_fragment{}, b_fragment{};
 
   std::int64_t height() const { return a.copy.fragment_width(schedule.tm); }
   std::int64_t width() const { return b.copy.fragment_width(schedule.tn); }
 };
 
-/// Sets acc to 0.
+/// Sets all accumulators to 0.
 ir::Block gemm_simt_clear(ir::KernelBuilder& builder, const GemmSimtThread& thread);
-/// Adds A tile * B tile to acc, for the tiles in stage number `stage` of shared memory.
+/// Adds A tile * B tile to the accumulators. The tiles are those in stage number `stage` of shared memory.
 ir::Block gemm_simt_multiply(ir::KernelBuilder& builder, const GemmSimtThread& thread, const ir::Expr& stage);
 
 }  // namespace lehr

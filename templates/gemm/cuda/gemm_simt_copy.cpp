@@ -12,7 +12,7 @@ namespace {
 
 using namespace ir;
 
-/// Returns the vectors of one line of the tile that is contiguous in global memory.
+/// Returns the number of vectors in one line of the tile. A line is contiguous in global memory.
 std::int64_t vectors_per_line(const GemmSimtCopy& copy) {
   return (copy.along_k ? copy.bk : copy.tile) / copy.vec;
 }
@@ -22,8 +22,9 @@ struct Place {
   Expr x;
 };
 
-/// Returns the position within the tile of load `i` of this thread. Threads and lines are powers of two:
-/// either the threads take whole lines at once (then `i` moves across lines), or a line takes several loads.
+/// Returns where in the tile load `i` of this thread begins. The number of threads and the length of a line
+/// are powers of two. Hence one of two cases holds: the threads load whole lines at once, and `i` selects
+/// lines; or a line takes several loads.
 Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   const GemmSimtCopy& copy = operand.copy;
   const std::int64_t line = vectors_per_line(copy);
@@ -40,8 +41,8 @@ Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   return {across, along};
 }
 
-/// Returns whether the vector at (k, x) of the tile exists; nullopt if it always does. `x` counts from the
-/// matrix's edge and `k` from the tile's.
+/// Returns the condition that the vector at (k, x) exists; nullopt if it always does. `x` counts from the
+/// beginning of the matrix, `k` from the beginning of the tile.
 std::optional<Expr> inside(const GemmSimtOperand& operand, const GemmSimtCorner& corner, const Expr& k,
                            const Expr& x) {
   const GemmSimtCopy& copy = operand.copy;
@@ -78,7 +79,7 @@ Unrolled loads(KernelBuilder& builder, const GemmSimtOperand& operand) {
   return {builder, operand.is_a ? StaticText("load_a") : "load_b", operand.copy.loads()};
 }
 
-/// Returns the index within shared memory of element (k, x) of the tile that begins at `stage`.
+/// Returns the index in shared memory of element (k, x) of the tile that begins at `stage`.
 Expr shared_index(const GemmSimtCopy& copy, const Expr& stage, const Expr& k, const Expr& x) {
   return copy.kept ? stage + x * copy.stride + k : stage + k * copy.stride + x;
 }
@@ -155,7 +156,7 @@ Block gemm_simt_copy_async(KernelBuilder& builder, const GemmSimtOperand& operan
   move.name = intrinsic_name("cp_async_" + std::to_string(bytes));
   move.touches = {Touch{operand.shared, shared_index(copy, stage, place.k, place.x), copy.vec, true},
                   Touch{operand.global, global_index(operand, corner.base, k, x), copy.vec, false}};
-  // With zero source bytes nothing is read, and the destination becomes zero.
+  // With zero source bytes, cp.async reads nothing and fills the destination with zeros.
   if (auto condition = inside(operand, corner, place.k, x))
     move.args = {select(*condition, integer(bytes), integer(0))};
   return each_load(operand, thread, i, block(move));

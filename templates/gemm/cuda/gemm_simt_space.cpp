@@ -10,16 +10,17 @@ namespace lehr {
 namespace {
 
 constexpr std::int64_t kSharedAlignment = 16;  // launch_of() rounds every buffer up to it
-// Registers for loop counters, positions and the two shared addresses; and for the addresses of an epilogue
-// that goes through shared memory or a workspace. Fitted, with the weights in gemm_simt_registers(), to NVRTC
-// 13.0 on sm_80 and sm_90a: of 520 sampled schedules within 8 registers below and 40 above their limit, those
-// that are admitted do not spill, and the first that spill are 3 registers above.
+// Registers for loop counters, positions, the two addresses in shared memory, and the addresses of an
+// epilogue that goes through shared memory or a workspace. Fitted, with the weights in gemm_simt_registers(),
+// to NVRTC 13.0 on sm_80 and sm_90a: 520 schedules were sampled from 8 registers below to 40 above their
+// limit. Those that are admitted do not spill, and the first that spill are 3 registers above the limit.
 constexpr std::int64_t kOtherRegisters = 29;
 constexpr std::int64_t kEpilogueRegisters = 7;
-/// Further registers if parts of k are summed up into a tile that may reach over C's edge: one of 50 sampled
-/// split schedules spilled 16 registers on sm_90a without them (NVRTC 13.0).
+/// Additional registers if parts of k are summed up in a tile that may extend beyond C: without them, one of
+/// 50 sampled schedules with split k spilled 16 registers on sm_90a (NVRTC 13.0).
 constexpr std::int64_t kGuardedSumRegisters = 16;
-// More loads of one operand in flight than this cost registers and code, and hide no more latency.
+// Maximum number of loads of one operand in flight per thread. More loads cost registers and code, and hide
+// no more latency.
 constexpr std::int64_t kMaxLoads = 16;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) {
@@ -28,8 +29,8 @@ std::int64_t round_up(std::int64_t value, std::int64_t to) {
 
 constexpr std::int64_t kLeastPooled = 32;
 
-/// Returns tile extents for a dimension: no smaller than 32 unless the dimension is, and none above 8 that is
-/// half empty.
+/// Returns the possible tile extents for a dimension. They are at least 32 unless the dimension is smaller,
+/// and above 8 the dimension covers more than half of the tile.
 std::vector<std::int64_t> tile_extents(std::int64_t extent) {
   std::vector<std::int64_t> extents;
   for (const std::int64_t tile : powers_of_two(1, 256)) {
@@ -40,7 +41,7 @@ std::vector<std::int64_t> tile_extents(std::int64_t extent) {
   return extents;
 }
 
-/// Returns the elements per load that the alignment of a row permits.
+/// Returns the possible elements per load, given the alignment of a row.
 std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int64_t most) {
   std::vector<std::int64_t> widths = {1};
   if (most >= 2 && contiguous_extent % 2 == 0) widths.push_back(2);
@@ -48,13 +49,13 @@ std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int
   return widths;
 }
 
-/// Returns whether a thread tile may have this extent: 4 to 16 if the block tile has at least 32, else
-/// anything that fits.
+/// Returns whether a thread tile may have this extent: 4 to 16 if the block tile has at least 32, otherwise
+/// any extent that fits.
 bool is_thread_extent(std::int64_t extent, std::int64_t tile) {
   return extent <= tile && (tile < 32 || extent >= 4);
 }
 
-/// Returns all thread tiles that some of `tiles` allows.
+/// Returns all thread tile extents that at least one of `tiles` allows.
 std::vector<std::int64_t> thread_extents(const std::vector<std::int64_t>& tiles) {
   std::vector<std::int64_t> extents = powers_of_two(1, 16);
   std::erase_if(extents, [&](std::int64_t extent) {
@@ -63,7 +64,7 @@ std::vector<std::int64_t> thread_extents(const std::vector<std::int64_t>& tiles)
   return extents;
 }
 
-/// Returns those of `values` that are at most `limit`, and always the first.
+/// Returns the `values` that are at most `limit`, and always the first value.
 std::vector<std::int64_t> at_most(std::int64_t limit, std::vector<std::int64_t> values) {
   while (values.size() > 1 && values.back() > limit) values.pop_back();
   return values;
@@ -117,7 +118,8 @@ std::int64_t gemm_simt_registers(const ProductView& p, const GemmSimtSchedule& s
   const std::int64_t loads = a.loads() + b.loads();
   const std::int64_t in_flight = s.async == 1 ? 0 : a.loads() * a.vec + b.loads() * b.vec;
   const bool guarded = p.m % s.bm != 0 || p.n % s.bn != 0 || p.k % s.bk != 0;
-  const std::int64_t per_load = s.async == 1 ? (loads <= 8 ? 2 : 3) : guarded ? 2 : 1;  // address, predicate
+  // Registers for address and predicate.
+  const std::int64_t per_load = s.async == 1 ? (loads <= 8 ? 2 : 3) : guarded ? 2 : 1;
   const std::int64_t epilogue = (s.staged == 1 || s.split_k > 1 ? kEpilogueRegisters : 0) +
                                 (s.split_k > 1 && guarded ? kGuardedSumRegisters : 0);
   return accumulators + fragments + in_flight + per_load * loads + epilogue + kOtherRegisters;
@@ -149,7 +151,7 @@ bool any_along_k(const ProductView& p) {
   return a_along_k(p) || b_along_k(p);
 }
 
-/// Returns the rows of threads that a warp may have, given the smallest and the largest block tiles.
+/// Returns the possible numbers of rows of threads in a warp, given the smallest and the largest block tiles.
 Values warp_rows(const Values& rows, const Values& columns) {
   Values all;
   for (const std::int64_t lanes : powers_of_two(1, 32)) {
@@ -203,7 +205,8 @@ void copy_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
   k.knob(&S::k_major, "k_major",
          "tiles of operands contiguous along k: 0: transposed, 1: kept, read 4 k at a time",
          flags(any_along_k(p)));
-  // cp.async writes as it reads: it can scatter a row of k only element by element.
+  // cp.async copies contiguous elements to contiguous elements, so it can transpose a row along k only
+  // element by element.
   const auto scatters = [](bool along_k, const S& s) { return along_k && s.k_major == 0 && s.async == 1; };
   k.knob(&S::vec_a, "vec_a", "elements per load of A",
          vector_widths(a_along_k(p) ? p.k : p.m, form.vector_a));
@@ -214,7 +217,8 @@ void copy_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
   k.forbid("a vector is longer than the tile", [=](const S& s) {
     return s.vec_a > (a_along_k(p) ? s.bk : s.bm) || s.vec_b > (b_along_k(p) ? s.bk : s.bn);
   });
-  // Rows of 8, 16 or 32 elements of k that are 4 apart put the reads of 8 rows into distinct banks.
+  // A row has 8, 16 or 32 elements of k. If rows are 4 elements further apart, the reads of 8 rows go to
+  // distinct banks.
   k.knob(&S::pad, "pad", "elements behind a row of a tile whose operand is contiguous along k",
          any_along_k(p) ? Values{0, 4} : Values{0});
   k.only([](const S& s) { return s.k_major == 0 || s.pad == 4; });
@@ -241,8 +245,8 @@ bool registers_fit(const GemmSimtForm& form, const S& s, const Limits& limits) {
          cuda::registers_granted(limits, s.min_blocks, s.threads());
 }
 
-/// Adds the knobs of a block's residence. A point that stages C is first checked as one that does not, which
-/// needs less.
+/// Adds the knobs that decide how many blocks fit on a multiprocessor. A schedule that stages C is first
+/// checked without that, which needs less memory.
 void residence_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
   const ProductView p = form.problem;
   k.knob(&S::min_blocks, "min_blocks", "blocks that a multiprocessor must hold", {1, 2, 3});
@@ -259,7 +263,7 @@ void residence_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits
     return !registers_fit(form, s, limits);
   });
   k.knob(&S::unroll, "unroll", "k steps unrolled", powers_of_two(1, 32));
-  // Two buffers take turns, so the step is even; a kept tile is read four k at a time.
+  // Two fragment buffers take turns, so `unroll` must be even; a kept tile is read four k at a time.
   k.only(
       [](const S& s) { return s.unroll >= (s.k_major == 1 ? kQuad : s.frag_buffers) && s.unroll <= s.bk; });
   k.forbid("too much code", [](const S& s) { return s.tm * s.tn * s.unroll > 1024; });
@@ -297,7 +301,8 @@ void staged_knob(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
 
 void gemm_simt_form_knobs(Knobs<S>& k, const GemmSimtForm& form, const Limits& limits) {
   const ProductView& p = form.problem;
-  // A thread's four pixels side by side leave a warp with a tile that is too small for fewer.
+  // With a pool, a thread holds four neighbouring pixels, so that a tile of fewer pixels is too small for a
+  // warp.
   const std::int64_t least = form.pools ? kLeastPooled : 1;
   const Values rows = tile_extents(form.gathers_a ? std::max(p.m, least) : p.m);
   const Values columns = tile_extents(form.gathers_a ? p.n : std::max(p.n, least));
@@ -313,8 +318,8 @@ void gemm_simt_knobs(Knobs<S>& k, const Workload& workload, const Limits& limits
   gemm_simt_form_knobs(k, {.problem = product_view(workload)}, limits);
 }
 
-// 128 x 128 with 8 x 8 per thread is the tile of public SGEMMs (siboehm/SGEMM_CUDA, salykova/sgemm.cu,
-// CUTLASS's list). Smaller tiles if that would leave multiprocessors without a block.
+// Chooses 128 x 128 with 8 x 8 per thread, the tile of public SGEMMs (siboehm/SGEMM_CUDA, salykova/sgemm.cu,
+// CUTLASS's list). Chooses smaller tiles if multiprocessors would be left without a block.
 GemmSimtSchedule gemm_simt_wanted(const Workload& workload, const Limits& limits) {
   return gemm_simt_form_wanted({.problem = product_view(workload)}, limits);
 }
@@ -342,7 +347,7 @@ GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& l
   s.frag_buffers = 2;
   s.unroll = 8;
   s.raster = 4;
-  s.staged = p.n % 4 == 0 ? 0 : 1;  // rows of C that 128-bit stores cannot write
+  s.staged = p.n % 4 == 0 ? 0 : 1;  // for rows of C that 128-bit stores cannot write
   return s;
 }
 

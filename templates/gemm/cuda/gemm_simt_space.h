@@ -13,19 +13,22 @@
 
 namespace lehr {
 
-/// The knobs; meanings and units are those of gemm_simt_knobs(). All sizes are powers of two.
+/// The knobs; gemm_simt_knobs() states their meanings and units. All sizes are powers of two.
 struct GemmSimtSchedule {
   std::int64_t bm = 128, bn = 128, bk = 8;  ///< block tile
   std::int64_t tm = 8, tn = 8;              ///< thread tile
-  std::int64_t split_k = 1;                 ///< blocks that share a tile of C, each with its part of k
-  std::int64_t lanes_m = 4;                 ///< a warp is lanes_m x (32 / lanes_m) threads
-  std::int64_t k_major = 0;  ///< tiles of operands contiguous along k: 0 transposed, 1 kept as they are
-  std::int64_t async = 0;    ///< 0: prefetch through registers, 1: cp.async
-  std::int64_t stages = 2;   ///< tiles of A and B in shared memory
+  /// Number of blocks that share a tile of C; each multiplies its own part of k.
+  std::int64_t split_k = 1;
+  std::int64_t lanes_m = 4;  ///< a warp is lanes_m x (32 / lanes_m) threads
+  /// Layout in shared memory of operands that are contiguous along k. 0: transposed, 1: kept.
+  std::int64_t k_major = 0;
+  std::int64_t async = 0;             ///< 0: prefetch through registers, 1: cp.async
+  std::int64_t stages = 2;            ///< number of tiles of A and of B in shared memory
   std::int64_t vec_a = 1, vec_b = 1;  ///< elements per global load
-  std::int64_t pad = 0;           ///< elements behind each row of the tile of an operand contiguous along k
-  std::int64_t raster = 1;        ///< rows of block tiles that are walked column by column
-  std::int64_t min_blocks = 1;    ///< launch bounds
+  /// Padding elements after each row of the tile of an operand that is contiguous along k.
+  std::int64_t pad = 0;
+  std::int64_t raster = 1;        ///< rows of block tiles that are walked together, column by column
+  std::int64_t min_blocks = 1;    ///< minimum number of blocks on a multiprocessor, for the launch bounds
   std::int64_t frag_buffers = 1;  ///< 2: fragments of the next k are loaded before those of this k are used
   std::int64_t unroll = 1;        ///< k steps unrolled
   std::int64_t staged = 0;        ///< 1: C goes through shared memory on its way out
@@ -33,25 +36,26 @@ struct GemmSimtSchedule {
   std::int64_t lanes_n() const { return 32 / lanes_m; }
   std::int64_t threads() const { return bm / tm * (bn / tn); }
   std::int64_t warps_n() const { return bn / (lanes_n() * tn); }
-  /// Returns the columns of a warp's share of the block tile.
+  /// Returns the number of columns of the block tile that one warp computes.
   std::int64_t warp_columns() const { return lanes_n() * tn; }
 };
 
-/// Returns the tiles of k, and how the blocks of a tile of C share them.
+/// Returns the number of tiles along k, and their distribution over the blocks that share a tile of C.
 SplitK gemm_simt_split_k(const ProductView& problem, const GemmSimtSchedule& schedule);
-/// Returns the block tiles of C, of the whole batch.
+/// Returns the number of block tiles of C in the whole batch.
 std::int64_t gemm_simt_tiles(const ProductView& problem, const GemmSimtSchedule& schedule);
 
 /// Elements of k that a thread reads at once from a tile that is contiguous along k: one LDS.128.
 inline constexpr std::int64_t kQuad = 4;
 
-/// How one operand's tile gets from global to shared memory. `x` is the operand's other dimension: m or n.
+/// How one operand's tile is copied from global to shared memory. `x` is the operand's dimension besides k: m
+/// or n.
 struct GemmSimtCopy {
   bool along_k = false;  ///< contiguous along k in global memory
-  /// Whether it is contiguous along k in shared memory too: a row of the tile is one x. Otherwise a row is
-  /// one k, and the elements of a vector load along k are scattered over rows.
+  /// Whether the tile is contiguous along k in shared memory, too, so that a row of the tile is one x.
+  /// Otherwise a row of the tile is one k, and the elements of a vector load along k are scattered over rows.
   bool kept = false;
-  std::int64_t x = 0;  ///< extent of the dimension
+  std::int64_t x = 0;  ///< extent of the matrix along x
   std::int64_t k = 0;
   std::int64_t tile = 0;  ///< bm or bn
   std::int64_t bk = 0;
@@ -59,15 +63,15 @@ struct GemmSimtCopy {
   std::int64_t stride = 0;  ///< elements between rows of the tile in shared memory
   std::int64_t threads = 0;
   std::int64_t vectors() const { return tile * bk / vec; }
-  /// Returns the elements of one tile in shared memory.
+  /// Returns the number of elements of one tile in shared memory.
   std::int64_t elements() const { return (kept ? tile : bk) * stride; }
-  /// Returns the elements that a thread reads side by side from the tile along x. Along k it reads one or, if
-  /// kept, kQuad.
+  /// Returns the number of neighbouring elements that a thread reads at once along x. Along k it reads one
+  /// element or, from a kept tile, kQuad.
   std::int64_t fragment_width(std::int64_t thread_tile) const {
     return kept ? 1 : std::min<std::int64_t>(thread_tile, 4);
   }
-  /// Returns the vector loads of one thread. With fewer vectors than threads, the first threads make one
-  /// each.
+  /// Returns the number of vector loads by one thread. If there are fewer vectors than threads, the first
+  /// threads make one load each.
   std::int64_t loads() const { return vectors() < threads ? 1 : vectors() / threads; }
 };
 GemmSimtCopy gemm_simt_copy_a(const ProductView& problem, const GemmSimtSchedule& schedule);
@@ -79,14 +83,16 @@ std::int64_t gemm_simt_registers(const ProductView& problem, const GemmSimtSched
 /// Returns the shared memory of a block in bytes.
 std::int64_t gemm_simt_shared_bytes(const ProductView& problem, const GemmSimtSchedule& schedule);
 
-/// The properties in which families with these schedules differ.
+/// The properties in which the families that use these schedules differ.
 struct GemmSimtForm {
   ProductView problem;
-  std::int64_t vector_a = 4, vector_b = 4;  ///< most elements per load; the lines' lengths may allow fewer
-  std::int64_t more_registers = 0;          ///< registers of a thread, besides gemm_simt_registers()
-  std::int64_t registers_per_gather = 0;    ///< the same, for each load of the gathered operand
-  bool gathers_a = false;                   ///< else B is gathered
-  bool pools = false;                       ///< whether four neighbours of the gathered side become one
+  /// Upper limit of elements per load; the lines' lengths may allow fewer.
+  std::int64_t vector_a = 4, vector_b = 4;
+  std::int64_t more_registers = 0;        ///< registers of a thread in addition to gemm_simt_registers()
+  std::int64_t registers_per_gather = 0;  ///< additional registers for each load of the gathered operand
+  bool gathers_a = false;                 ///< whether A is the gathered operand; otherwise B is
+  /// Whether the pool combines four neighbours on the side of the gathered operand.
+  bool pools = false;
 };
 void gemm_simt_form_knobs(Knobs<GemmSimtSchedule>& k, const GemmSimtForm& form, const Limits& limits);
 GemmSimtSchedule gemm_simt_form_wanted(const GemmSimtForm& form, const Limits& limits);

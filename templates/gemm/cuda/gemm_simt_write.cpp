@@ -9,7 +9,7 @@ namespace {
 
 using namespace ir;
 
-constexpr int kWindow = 4;  // pixels of 2 x 2
+constexpr int kWindow = 4;  // pixels of a 2 x 2 window
 
 class Writing {
  public:
@@ -19,7 +19,7 @@ class Writing {
     column_ = builder.var("column");
   }
 
-  /// Lanes side by side in a warp write columns side by side.
+  /// Writes C from registers. Neighbouring lanes of a warp write neighbouring columns.
   Block from_registers() {
     const std::int64_t height = t_.height(), width = t_.width(), vec = vector(width);
     const Unrolled fi(builder_, "fi", s_.tm / height), r(builder_, "r", height);
@@ -33,7 +33,8 @@ class Writing {
     return fi.over(r.over(body));
   }
 
-  /// Stores whole windows of a thread: four pixels side by side, which are rows or columns.
+  /// Pools whole windows of a thread and stores the results. A window is four neighbouring pixels, along rows
+  /// or along columns.
   Block pooled_from_registers() { return out_.channels_are_columns ? pooled_rows() : pooled_columns(); }
 
   Block through_shared() {
@@ -128,7 +129,7 @@ class Writing {
     return most;
   }
 
-  /// Stores `vec` sums from `first` of `sums` on. With an epilogue these are registers.
+  /// Stores `vec` elements of `sums`, from `first` on, to C. With an epilogue `sums` must be registers.
   Block to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
     const int lanes = static_cast<int>(vec);
     if (out_.epilogue.gated()) return pairs_to_c(sums, first, vec);
@@ -141,7 +142,7 @@ class Writing {
     return result;
   }
 
-  /// Does the same if the epilogue makes one column out of two.
+  /// Does the same if the epilogue combines two columns to one.
   Block pairs_to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
     const int lanes = static_cast<int>(vec / 2);
     Block result = out_.epilogue.in_place(

@@ -1,4 +1,5 @@
-// Lowering: barriers, the warpgroup that copies, the warpgroups that multiply, and C from registers.
+// Lowering of gemm_wgmma: barriers, the warpgroup that copies, the warpgroups that multiply, and C from
+// registers.
 #include "templates/gemm/cuda/gemm_wgmma.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 using namespace ir;
 
-constexpr std::int64_t kLargestTile = 512;  // the largest tile
+constexpr std::int64_t kLargestTile = 512;  // largest block tile
 
 using Place = GemmWgmmaWalk::Place;
 
@@ -78,21 +79,21 @@ class Lowering {
     Block first = prefetch_maps();
     append(first, make_barriers());
     body.push_back(If{eq(var(thread_), integer(0)), first, {}, 1});
-    // No thread may use another block's barriers before they are initialised. A fence before this makes them
-    // known to the cluster. Nothing else that a thread has written is read behind it.
+    // No thread may use another block's barriers before they are initialised. The fence before this barrier
+    // makes them visible to the cluster. Nothing else that a thread has written before is read afterwards.
     body.push_back(Barrier{s_.cluster() > 1 ? BarrierScope::kClusterRelaxed : BarrierScope::kBlock});
-    // Everything up to here concerns only this block, so it may run while the launch before is still running.
-    // It is not known which operands that launch writes, so all loads wait for its end. C and the workspaces
-    // of split k are also touched only after this: the counters are those that the launch before has left,
-    // zero again, however early this one began. So each launch ends after the one before it, and letting the
-    // next begin is right anywhere behind this.
+    // Everything before this point concerns only this block, so it may run while the previous launch is still
+    // running. The loads wait for the end of that launch, because it may have written any of the operands. C
+    // and the workspaces of split k are also accessed only after the wait: the previous launch has reset the
+    // counters to zero by then. So each launch ends after the previous one, and the next launch may be
+    // allowed to begin anywhere after this point.
     if (s_.pdl == 1) body.push_back(Intrinsic{"griddepcontrol_wait", {}, {}, 0});
-    // Once for a warp, not for each of its lanes: ptxas then knows that warps stay together in the following
-    // code, and computes there on its uniform registers, from which wgmma and the loads take their
-    // descriptors.
+    // Computed once per warp, not per lane. ptxas then knows that a warp does not diverge in the following
+    // code, and computes there in uniform registers, from which wgmma and the loads take their descriptors.
     body.push_back(Let{group_, var(thread_) / 128, true});
     body.push_back(If{eq(var(group_), integer(0)), produce(), consume(), 128});
-    // Nor may they be used after the block has ended: it waits until the arrivals before it have come.
+    // Barriers must not be used after their block has ended, either: a block waits until the arrivals at its
+    // barriers have come.
     if (s_.cluster() > 1) body.push_back(Barrier{BarrierScope::kCluster});
     if (s_.split_k > 1)
       append(body, gemm_wgmma_meet(exchange_, sums_place(thread_), eq(var(thread_), integer(0)),
@@ -112,7 +113,7 @@ class Lowering {
 
  private:
   SplitK split() const { return gemm_wgmma_split_k(p_, s_); }
-  /// Returns the stages of k that a block goes through for a tile, at most.
+  /// Returns the maximum number of stages of k that a block multiplies for a tile.
   std::int64_t tiles_k() const { return split().most(); }
   bool has_first_level() const { return gemm_wgmma_has_first_level(p_, s_, tiles_k() == 1); }
 
@@ -123,10 +124,11 @@ class Lowering {
                    parts.most(), body, kind);
   }
 
-  /// Returns the position of consumers' threads, which are numbered from `worker` on.
+  /// Returns the position of a consumers' thread for the exchange of sums. `worker` is its number among the
+  /// threads of all consumers.
   SplitKPlace sums_place(VarId worker) const { return {var(split_), var(walk_.block()), worker}; }
 
-  /// Writes C from the sums of all parts, by the threads that have some.
+  /// Writes C from the sums of all parts of k, by the threads that hold sums.
   Stmt write_total() {
     const VarId turn = b_.var("turn");
     const VarId worker = b_.var("worker");
@@ -144,7 +146,7 @@ class Lowering {
 
   void add_params() {
     const ProductView& size = p_.size;
-    // The workload's a and b, in its order.
+    // The parameters are the workload's a and b, in this order.
     const bool a_first = !size.swapped;
     BufferId of_a{}, of_b{};
     using Names = std::array<std::string_view, 3>;
@@ -184,8 +186,9 @@ class Lowering {
     return result;
   }
 
-  /// A stage is full when its bytes have arrived. It is empty when all consumers that multiply it are done
-  /// with it, including those of the blocks that get slices of it from this one.
+  /// Declares the barriers of the stages. A stage is full when its bytes have arrived. It is empty when all
+  /// consumers that multiply it have finished, including the consumers of other blocks that receive slices of
+  /// it from this block.
   Block make_barriers() {
     const Unrolled stage(b_, "stage", s_.stages);
     const std::int64_t consumers = speakers() * (s_.ping_pong == 1 ? 1 : s_.consumers) * s_.sharing_blocks();
@@ -199,7 +202,8 @@ class Lowering {
     return result;
   }
 
-  /// Threads of a consumer that report that it is done with a stage: release().
+  /// Returns the number of threads per consumer that report in release() that the consumer has finished a
+  /// stage.
   std::int64_t speakers() const { return p_.rows_from_registers() ? 4 : 1; }
 
   Expr stage_of(const Expr& step) const { return step % s_.stages; }
@@ -222,10 +226,12 @@ class Lowering {
     for (const bool is_rows : {true, false})
       append(copies, gemm_wgmma_copy(b_, p_, s_, walk_, is_rows ? rows_ : columns_, is_rows, place,
                                      {full_, k_tile, stage_of(var(step)), pixel}));
-    // If unrolled where k is short, its addresses would not fit the few registers that the producer has.
+    // Not unrolled, even where k is short: the addresses would not fit into the few registers of the
+    // producer.
     body.push_back(each_tile_k(kt, LoopKind::kRolled, copies));
     Block one = walk_.each(turn, integer(0), 1, body);
-    // The block's last products and C remain: time for the next launch to make its barriers.
+    // Only the block's last products and C remain. That leaves time for the next launch to initialise its
+    // barriers.
     if (s_.pdl == 1) one.push_back(Intrinsic{"griddepcontrol_launch_dependents", {}, {}, 0});
     Block result = take_registers(false);
     append(result, gemm_wgmma_by_one(b_, eq(var(thread_) / 32, integer(0)), 1, one));
@@ -256,7 +262,8 @@ class Lowering {
     const Place place = walk_.place(turn);
     Block body;
     if (s_.split_k == 1) body = place.lets;
-    // Waits behind the other consumer's last tile. No tile comes before the first consumer's first one.
+    // Waits until the other consumer has finished its previous tile. Before the first tile of the first
+    // consumer there is none.
     if (in_turns)
       body.push_back(on("mbarrier_wait", turns_, var(consumer), (var(turn) / 2 + 1 - var(consumer)) % 2));
     append(body, multiply(var(turn) * tiles_k(), var(consumer)));
@@ -278,8 +285,8 @@ class Lowering {
     return result;
   }
 
-  /// Sets acc to the tile's sums over all stages. With in_flight = 1 the last stage is neither waited for nor
-  /// released.
+  /// Sets the accumulators to the tile's sums over all stages. With in_flight = 1, the last stage is neither
+  /// waited for nor released.
   Block multiply(const Expr& first_step, const Expr& consumer) {
     const VarId kt = b_.var("kt");
     const VarId step = b_.var("step");
@@ -302,31 +309,34 @@ class Lowering {
     }
     Block result;
     if (p_.two_level && tiles_k() > 1) result = gemm_wgmma_clear(b_, p_, s_, acc_);
-    // If unrolled, two levels would be added to zeros (gemm_wgmma_two_level_products()).
+    // Not unrolled with two levels of sums: otherwise partial sums would be added to zeros (see
+    // gemm_wgmma_two_level_products()).
     result.push_back(each_tile_k(kt, p_.two_level ? LoopKind::kRolled : LoopKind::kSerial, body));
     return result;
   }
 
-  /// Reports that the consumer is done with the stage, in all blocks that copy slices of it. Those along bn
-  /// are number rank ^ i of the cluster for i < cluster_bn, those along bm number rank ^ cluster_bn j for j <
-  /// cluster_bm (the sides are powers of two). Thread i of the consumer arrives at the i-th of them: its own,
-  /// the others along bn, then those along bm.
+  /// Reports that the consumer has finished the stage, to all blocks that copy slices of it. Along bn, these
+  /// are the blocks with rank ^ i in the cluster for i < cluster_bn; along bm, those with rank ^ cluster_bn j
+  /// for j < cluster_bm (the cluster's extents are powers of two). Thread i of the consumer arrives at the
+  /// barrier of the i-th of these blocks, in the order: its own block, the others along bn, the others along
+  /// bm.
   ///
-  /// One thread reports for its four warps. A wgmma-group is the warpgroup's (PTX ISA 9.0,
-  /// "wgmma.commit_group"), and behind wgmma.wait_group it is complete, with all that it reads; CUTLASS
-  /// counts its consumers' arrivals the same way (sm90_pipeline.hpp, PipelineTmaAsync). The arrival need not
-  /// release anything: the stage was read by wgmma alone, and only the tensor memory accelerator writes to
-  /// it, now and later. The reads must come before the next loads' writes. The wait, the arrival and the
-  /// producer's wait for the phase, behind which it starts the loads, order them; no data go from the
-  /// consumer to the producer. If rows go to registers, each warp has read its own rows, and reports for
-  /// itself.
+  /// One thread reports for its four warps. A wgmma-group belongs to the whole warpgroup (PTX ISA 9.0,
+  /// "wgmma.commit_group"), and after wgmma.wait_group it is complete, with all that it reads. CUTLASS counts
+  /// its consumers' arrivals in the same way (sm90_pipeline.hpp, PipelineTmaAsync). The arrival need not have
+  /// release semantics: the stage was read by wgmma alone, and only the tensor memory accelerator ever writes
+  /// to it. The reads must come before the writes of the next loads. Three things order them: the wait, the
+  /// arrival, and the producer's wait for the phase, after which it starts the loads. No data go from the
+  /// consumer to the producer. If rows come from registers, each warp has read its own rows of the stage, and
+  /// reports for itself.
   Intrinsic release(Expr stage, const std::optional<Expr>& condition) const {
     const std::int64_t blocks = s_.sharing_blocks();
     const Expr member = speakers() == 1 ? var(member_) : var(member_) % 32;
     Expr tells = blocks == 1 ? eq(member, integer(0)) : lt(member, integer(blocks));
     if (condition) tells = logical_and(tells, *condition);
     if (blocks == 1) return on("mbarrier_arrive", empty_, stage, tells);
-    Expr which = member;  // also for blocks along bm if there is only one of them, or no other along bn
+    // Right for the blocks along bm, too, if cluster_bm <= 2 or cluster_bn == 1.
+    Expr which = member;
     if (s_.cluster_bn > 1 && s_.cluster_bm > 2)
       which = max(member, (member - (s_.cluster_bn - 1)) * s_.cluster_bn);
     return {"mbarrier_arrive_cluster",
@@ -339,7 +349,7 @@ class Lowering {
     Block result;
     if (s_.in_flight == 1) {
       result.push_back(Intrinsic{"wgmma_wait", {}, {integer(0)}, 0});
-      if (walk_.several_turns())  // else that stage is not filled again
+      if (walk_.several_turns())  // otherwise that stage is not filled again
         result.push_back(release(stage_of(last_step), std::nullopt));
     }
     if (!p_.two_level) result.push_back(gemm_wgmma_keep(p_, acc_.accumulators, s_.accumulators()));
@@ -369,7 +379,7 @@ class Lowering {
   GemmWgmmaExchange exchange_;  ///< used with split_k > 1
   BufferId c_{}, full_{}, empty_{}, turns_{}, staged_{}, converted_{}, fragments_{};
   VarId thread_{}, split_{};
-  VarId group_{};   ///< warpgroup: 0 copies, the others multiply
+  VarId group_{};   ///< number of the warpgroup: 0 copies, the others multiply
   VarId member_{};  ///< number of a consumer's thread in its warpgroup
 };
 

@@ -13,14 +13,14 @@ using namespace ir;
 
 namespace {
 
-/// Returns a mask with a bit for each block of the cluster that has the same rows, or the same columns. Block
-/// (m, n) is number m * cluster_bn + n, and there are one, two or four along either side.
+/// Returns a mask of the blocks of the cluster that have the same rows (or columns) as this block. Block (m,
+/// n) has the rank m * cluster_bn + n, and there are one, two or four blocks along either dimension.
 Expr receivers(const GemmWgmmaSchedule& s, const GemmWgmmaWalk& walk, bool is_rows) {
   const std::int64_t apart = is_rows ? 1 : s.cluster_bn;
   std::int64_t mask = 0;  // mask of the blocks with the first rows or columns
   for (std::int64_t i = 0; i < (is_rows ? s.cluster_bn : s.cluster_bm); ++i)
     mask |= std::int64_t{1} << i * apart;
-  // The masks of the others are shifted left by `step` bits for each.
+  // For the other rows or columns, the mask is shifted left by `step` bits each.
   const std::int64_t others = is_rows ? s.cluster_bm : s.cluster_bn;
   const std::int64_t step = is_rows ? s.cluster_bn : 1;
   if (others == 1) return integer(mask);
@@ -31,13 +31,13 @@ Expr receivers(const GemmWgmmaSchedule& s, const GemmWgmmaWalk& walk, bool is_ro
   return moved;
 }
 
-/// Returns the hint to the L2 for a side's tiles (ir/intrinsics.cpp, "tma_load_2d").
+/// Returns the hint to the L2 for the tiles of an operand (ir/intrinsics.cpp, "tma_load_2d").
 std::int64_t hint_of(const GemmWgmmaSchedule& s, bool is_rows) {
   if (s.keep == 0) return 0;
   return is_rows == (s.keep == 1) ? 2 : 1;
 }
 
-/// Returns a box of a matrix, from `across` rows or columns of C and `k` on.
+/// Returns a box of a matrix that begins at row (or column) `across` of C and at `k`.
 GemmWgmmaBox matrix_box(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, Expr across, Expr k,
                         const Expr& matrix) {
   const std::int64_t length = t.along_k ? p.size.k : t.extent;
@@ -112,7 +112,7 @@ Block gemm_wgmma_copy(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgm
   const std::int64_t lines = t.box_outer / t.slices;
   const Unrolled boxes(b, "box", t.boxes);
   const Expr& number = boxes.at;
-  // Boxes of an operand along k: pieces of the tile, and within these the rows of k.
+  // Boxes of an operand along k: first the pieces of the tile, and within each piece the rows of k.
   const std::int64_t parts = t.along_k ? t.tile / t.box_outer : t.boxes;
   Expr across = var(is_rows ? at.row0 : at.column0) +
                 (t.along_k ? number % parts * t.box_outer + slice * lines : number * t.box_inner);

@@ -8,7 +8,7 @@ using namespace ir;
 
 namespace {
 
-/// A row of k.
+/// Tap and channels of a row of k.
 struct Taps {
   Expr number, channel;  ///< number of the tap in the filter; first channel
 };
@@ -40,7 +40,8 @@ TensorMap gemm_wgmma_image_map(const GemmWgmmaProblem& p, const GemmWgmmaTile& t
   map.dims = {conv.c, conv.w, conv.h, conv.n};
   map.strides = {1, conv.c, conv.w * conv.c, conv.h * conv.w * conv.c};
   map.box = {tile.box_inner, 0, 0, 0};
-  // The positions of the first tap: those of the last one lie (s - 1, r - 1) dilations further.
+  // The bounding box holds the positions of the first tap. Those of the last tap lie (s - 1, r - 1) dilations
+  // further.
   map.im2col = Im2col{
       lines,
       {-conv.pad_left, -conv.pad_top},

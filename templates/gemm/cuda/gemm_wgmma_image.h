@@ -1,10 +1,10 @@
 // The operands of a convolution on their way into shared memory: how the tensor memory accelerator sees the
-// input, as the rows of its im2col matrix (image_view.h: nhwc), and the filters.
+// input (as the rows of its im2col matrix; image_view.h: nhwc) and the filters.
 //
-// k runs over rows of channels, and within each over the filter's taps: row q of k is tap q % taps of the
-// channels from q / taps rows on. Taps and channels have dimensions of their own, so that channels behind the
-// last one, and rows of k behind the last one, are zero on both sides. Taps that only meet padding are not
-// rows of k; in memory the filters have them.
+// k is divided into rows of channels. Row q of k belongs to tap q % taps of the filter, and its channels
+// begin with channel row q / taps. Taps and channels are separate dimensions of the tensors. Thus channels
+// after the last one, and rows of k after the last one, are zero in both operands. Taps that only meet
+// padding are not rows of k, although the filters in memory have them.
 #pragma once
 
 #include <string_view>
@@ -15,14 +15,14 @@
 
 namespace lehr {
 
-/// The elements that one load copies.
+/// The elements that one load instruction copies.
 struct GemmWgmmaBox {
-  ir::Block lets;                   ///< names that the other members refer to
-  std::string_view kind;            ///< "load_2d" of "tma_load_2d"
-  std::vector<ir::Expr> place;      ///< the instruction's coordinates, and offset
-  ir::Expr index = ir::integer(0);  ///< index of the first element in the buffer, for the analysis
-  std::int64_t line = 0;            ///< elements between its lines there
-  bool partial = false;             ///< whether some of its elements do not exist
+  ir::Block lets;                   ///< definitions of the variables that the other members use
+  std::string_view kind;            ///< the part of the instruction's name after "tma_": "load_2d"
+  std::vector<ir::Expr> place;      ///< coordinates and offsets that the instruction takes
+  ir::Expr index = ir::integer(0);  ///< index of the box's first element in the buffer, for analysis
+  std::int64_t line = 0;            ///< elements between neighbouring lines of the box in the buffer
+  bool partial = false;             ///< whether some elements of the box lie outside of the tensor
 };
 
 /// A pixel of the input.
@@ -30,15 +30,16 @@ struct GemmWgmmaPixel {
   ir::VarId image{}, row{}, column{};
 };
 
-/// Returns the operand as the loads see it. `tile.view` is one of a convolution's.
+/// Returns the tensor map through which the loads see the operand. `tile.view` must be kPixels or kFilters.
 ir::TensorMap gemm_wgmma_image_map(const GemmWgmmaProblem& problem, const GemmWgmmaTile& tile);
 
-/// Names the position of the pixel that the filter's first tap reads for output number `pixel`. Behind the
-/// last output it is that of a further image.
+/// Names the position of the pixel that the filter's first tap reads for output pixel `pixel`. For a `pixel`
+/// after the last output, the position lies in an image after the last one.
 ir::Block gemm_wgmma_pixel(ir::KernelBuilder& builder, const Conv2d& conv, const ir::Expr& pixel,
                            GemmWgmmaPixel& named);
 
-/// Return row `row` of k: of the pixels from `first` on, or of the filters from number `across` on.
+/// Return the box for row `row` of k: of the pixels from `first` on, or of the filters from number `across`
+/// on.
 GemmWgmmaBox gemm_wgmma_pixels(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
                                const ir::Expr& row, const GemmWgmmaPixel& first);
 GemmWgmmaBox gemm_wgmma_filters(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,

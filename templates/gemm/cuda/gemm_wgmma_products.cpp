@@ -11,36 +11,36 @@ using namespace ir;
 
 namespace {
 
-/// Returns the element of a stage where the operand of instruction `k` begins, `across` rows or columns into
-/// the tile.
+/// Returns where the operand of instruction `k` begins in a stage, for the rows or columns from `across` on
+/// in the tile. In elements.
 Expr place(const GemmWgmmaProblem& p, const GemmWgmmaTile& t, const Expr& across, const Expr& k) {
   if (!t.along_k) return across / t.box_inner * t.box_elements() + k * (p.mma_k() * t.box_inner);
   const std::int64_t per_row = p.row() / p.mma_k();
   return k / per_row * (t.tile * p.row()) + across * p.row() + k % per_row * p.mma_k();
 }
 
-/// One instruction of a stage: 64 rows of the consumer, a group of columns, and k.
+/// One instruction of a stage, identified by 64 rows of the consumer, a group of columns, and k.
 struct Which {
   const Unrolled& i;
   const Unrolled& part;
   Expr k;
 };
 
-/// Returns register `number` of the four that hold the thread's fragment of instruction `k`'s rows.
+/// Returns the index of register `number` (0 to 3) of the thread's fragment for the rows of instruction `k`.
 Expr fragment(const GemmWgmmaSchedule& s, const Unrolled& i, const Expr& k, const Expr& number) {
   return (k * (s.consumer_rows() / 64) + i.at) * 4 + number;
 }
 
 /// Loads the thread's fragments of a stage's rows into registers. The tile lies along the rows, in boxes of
-/// 32 of them whose lines are values of k, swizzled. A register holds row lane / 4 of 8 and k lane % 4 of 4
-/// (PTX ISA 9.0, "Register Fragments for wgmma.mma_async.m64nNk8").
+/// 32 rows; each line of a box holds one k, and lines are swizzled. A register holds row lane / 4 of 8 rows,
+/// and k number lane % 4 of 4 (PTX ISA 9.0, "Register Fragments for wgmma.mma_async.m64nNk8").
 Block load_fragments(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                      const GemmWgmmaOperands& of) {
   const GemmWgmmaTile& t = of.rows.tile;
   const Unrolled k(b, "k", s.k_atoms * p.row() / p.mma_k()), i(b, "i", s.consumer_rows() / 64),
       r(b, "reg", 4);
   const Expr warp = of.member / 32, lane = of.member % 32;
-  const std::int64_t chunk = 16 / p.bytes();  // elements of the swizzle's unit
+  const std::int64_t chunk = 16 / p.bytes();  // elements in 16 bytes, which the swizzle permutes
   const Expr row_of_box = warp % 2 * 16 + r.at % 2 * 8 + lane / 4;
   const Expr k_of_mma = lane % 4 + r.at / 2 * 4;
   const Expr swizzled = bit_xor(row_of_box / chunk, k_of_mma) * chunk + row_of_box % chunk;
@@ -55,7 +55,7 @@ Block load_fragments(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmm
   return k.over(i.over(r.over(block(load))));
 }
 
-/// Returns `sums` from `first` on += A B, or = if `add` is 0.
+/// Returns one instruction. It adds A B to `sums` from `first` on; if `add` is 0, it replaces them.
 Intrinsic mma(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmWgmmaOperands& of,
               const Which& at, BufferId sums, const Expr& first, const Expr& add) {
   const std::int64_t columns = s.columns();
@@ -86,7 +86,7 @@ Expr first_sum(const GemmWgmmaSchedule& s, const Which& at) {
   return at.i.at * (s.bn / 2) + at.part.at * (s.columns() / 2);
 }
 
-/// Returns `body` for each of the consumer's 64 rows and each group of columns.
+/// Returns a loop that executes `body` for each 64 rows of the consumer and each group of columns.
 Block each_tile(const Which& at, Block body) {
   return at.i.over(at.part.over(body));
 }
@@ -94,8 +94,8 @@ Unrolled each_64_rows(KernelBuilder& b, const GemmWgmmaSchedule& s) {
   return {b, "i", s.consumer_rows() / 64};
 }
 
-/// Returns the stage's first `steps` products along k, as one committed group. They are added to the
-/// accumulators; in the first stage they replace them.
+/// Returns the stage's first `steps` products along k, as one committed group. The products of the first
+/// stage replace the accumulators' values, those of later stages are added to them.
 Block into_accumulators(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                         const GemmWgmmaSums& sums, const GemmWgmmaOperands& of, std::int64_t steps) {
   const Unrolled k(b, "k", steps);
@@ -110,8 +110,8 @@ Block into_accumulators(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmW
   return result;
 }
 
-/// Returns how many products are added up by themselves. A stage of a convolution with few channels may be
-/// shorter.
+/// Returns the number of products that form a partial sum. A stage of a convolution with few channels may
+/// have fewer.
 std::int64_t of_group(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   return std::min(kTwoLevelK, s.k_atoms * p.row());
 }
@@ -133,10 +133,10 @@ Block gemm_wgmma_two_level_products(KernelBuilder& b, const GemmWgmmaProblem& p,
   const std::int64_t groups = s.k_atoms * p.row() / of_group(p, s), steps = of_group(p, s) / p.mma_k();
   Block result;
   if (of.only_stage) {
-    // Straight into the accumulators, which have other registers for each tile. Sums that are read behind a
-    // wait and added to zeros, first_level[e] + 0, would have the same text for all tiles. ptxas (12.9 to
-    // 13.5) then takes the second for the first, though wgmma has changed the registers, and leaves out the
-    // products between.
+    // Computes the first sum directly in the accumulators, whose registers differ from tile to tile.
+    // Otherwise first_level[e] + 0 would be computed after the wait, in the same text for all tiles. ptxas
+    // (12.9 to 13.5) then takes the second one for the first, although wgmma has changed the registers, and
+    // drops the products between them.
     result = into_accumulators(b, p, s, sums, of, steps);
     append(result, block(Intrinsic{"wgmma_wait", {}, {integer(0)}, 0},
                          gemm_wgmma_keep(p, sums.accumulators, s.accumulators())));

@@ -10,8 +10,8 @@ using namespace ir;
 
 namespace {
 
-constexpr int kVec = 4;                  // 16 bytes
-constexpr std::int64_t kConsumer = 128;  // threads
+constexpr int kVec = 4;                  // elements in 16 bytes
+constexpr std::int64_t kConsumer = 128;  // threads of a consumer
 
 Block to_shared(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker, BufferId registers) {
   const Unrolled i(builder, "i", x.sums.elements / kVec);
@@ -19,11 +19,11 @@ Block to_shared(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker
                             load(registers, i.at * kVec, kVec), kVec, std::nullopt}));
 }
 
-/// Adds each consumer's sums, by one of its threads. They are added to zeros. The last block of the launch
-/// before has left these, and a launch begins, or goes on behind griddepcontrol.wait, after the writes of the
-/// one before. The completion of the additions makes them known to the thread that waits for it (PTX ISA 9.0,
-/// "Async proxy": an implicit fence between the proxies). That thread's fence makes them known to the last
-/// block, as in split_k_leave().
+/// Adds each consumer's sums to the workspace, by one of its threads. At the beginning of a launch the
+/// workspace holds zeros: the last block of the previous launch has written them, and a launch begins (or
+/// continues after griddepcontrol.wait) after the writes of the previous one. The completion of the additions
+/// makes them visible to the thread that waits for it (PTX ISA 9.0, "Async proxy": an implicit fence between
+/// the proxies). The fence of that thread makes them visible to the last block, as in split_k_leave().
 Block add_to_workspace(KernelBuilder& builder, const GemmWgmmaExchange& x, const SplitKPlace& place,
                        VarId thread, const Expr& consumer) {
   const SplitKSums& s = x.sums;
@@ -43,7 +43,7 @@ Block add_to_workspace(KernelBuilder& builder, const GemmWgmmaExchange& x, const
   return result;
 }
 
-/// Adds up the sums in the shared memory of the cluster's blocks, in the order of the parts.
+/// Adds up the sums from the shared memory of the cluster's blocks, in the order of the parts of k.
 Block total_of_cluster(KernelBuilder& builder, const GemmWgmmaExchange& x, VarId worker, BufferId registers) {
   const SplitKSums& s = x.sums;
   const VarId part = builder.var("from_split");
@@ -109,7 +109,7 @@ Block gemm_wgmma_leave(KernelBuilder& builder, const GemmWgmmaExchange& x, const
 
 Block gemm_wgmma_meet(const GemmWgmmaExchange& x, const SplitKPlace& place, const Expr& first, Block write) {
   if (x.reduce != 1) return split_k_arrive(x.sums, place.tile, first, write);
-  const Barrier together{BarrierScope::kCluster};  // at the second one the other blocks still exist
+  const Barrier together{BarrierScope::kCluster};  // at the second barrier the other blocks still exist
   return block(together, If{eq(place.part, integer(0)), write, {}}, together);
 }
 

@@ -1,7 +1,8 @@
-// How blocks of gemm_wgmma that split k add up their sums. The knob `reduce` chooses the memory. 0: side by
-// side in a workspace, where the last block of a tile adds them up (split_k.h). 1: in the shared memory of a
-// cluster, whose first block adds them up, without workspace or counter. 2: in a workspace with fewer areas
-// than parts, to which the tensor memory accelerator adds them. The bits are the same in every launch.
+// How the blocks of gemm_wgmma that split k add up their sums. The knob `reduce` chooses the memory. 0: a
+// workspace in which each block has an area; the last block of a tile adds them up (split_k.h). 1: the shared
+// memory of a cluster, without workspace or counter; the first block of the cluster adds up the sums. 2: a
+// workspace with fewer areas than parts of k, to which the tensor memory accelerator adds the sums. The
+// resulting bits are the same in every launch.
 #pragma once
 
 #include "ir/kernel.h"
@@ -15,19 +16,20 @@ struct GemmWgmmaExchange {
   SplitKSums sums;        ///< with reduce = 1: without workspace and ticket
   ir::BufferId shared{};  ///< with reduce = 1 and 2: the block's sums
 };
-/// Declares the buffers. `tiles` are those of C, of the whole batch.
+/// Declares the buffers. `tiles` is the number of tiles of C in the whole batch.
 GemmWgmmaExchange gemm_wgmma_exchange(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
                                       const GemmWgmmaSchedule& schedule, std::int64_t tiles);
-/// Returns the Allocs of its buffers in shared memory.
+/// Returns the Allocs of the exchange's buffers in shared memory.
 ir::Block gemm_wgmma_exchange_allocs(const GemmWgmmaExchange& exchange);
 
-/// Stores the sums of a consumer's thread: number `thread` of the block, of consumer number `consumer`.
-/// `place.thread` counts the threads of all consumers.
+/// Stores the sums of a consumer's thread. `thread` is its number in the block, `consumer` the number of its
+/// consumer; `place.thread` counts the threads of all consumers.
 ir::Block gemm_wgmma_leave(ir::KernelBuilder& builder, const GemmWgmmaExchange& exchange,
                            const SplitKPlace& place, ir::VarId thread, ir::VarId consumer,
                            ir::BufferId registers);
-/// Comes after that, for all threads of the block: executes `write`, which begins with gemm_wgmma_total(), in
-/// the block that can read the sums of all parts. `first`: whether the thread is the block's first.
+/// Follows gemm_wgmma_leave(), and is executed by all threads of the block. Executes `write` in the one block
+/// that can read the sums of all parts; `write` must begin with gemm_wgmma_total(). `first`: whether the
+/// thread is the block's first.
 ir::Block gemm_wgmma_meet(const GemmWgmmaExchange& exchange, const SplitKPlace& place, const ir::Expr& first,
                           ir::Block write);
 /// Sets `registers` of a consumer's thread to the sums of all parts.

@@ -1,4 +1,4 @@
-// Values derived from a workload and a schedule of gemm_wgmma: the workloads that it serves, instruction,
+// Values derived from a workload and a schedule of gemm_wgmma: the workloads that it serves, the instruction,
 // tiles in shared memory, tiles of C, registers.
 #include <fmt/core.h>
 
@@ -14,12 +14,12 @@
 namespace lehr {
 namespace {
 
-/// Bytes of the two mbarriers of a stage, and of the pair that orders the consumers of ping-pong.
+/// Bytes of the two mbarriers of a stage, and of the two that order the consumers of ping-pong.
 constexpr std::int64_t kBarrierBytes = 8;
 
-/// Sums of a thread for which two consumers have registers.
+/// Maximum number of sums of a thread with which two consumers fit into the registers.
 constexpr std::int64_t kSumsOfTwo = 192;
-/// Up to this many sums, no thread needs more than its even share of registers.
+/// With at most this many sums, no thread needs more than an even share of the registers.
 constexpr std::int64_t kHardlyAnySums = 48;
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
@@ -100,7 +100,7 @@ std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes) {
 }
 
 StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& p, std::int64_t columns) {
-  if (p.rows_from_registers())  // tf32 alone
+  if (p.rows_from_registers())  // only for tf32
     return ir::intrinsic_name(fmt::format("wgmma_m64n{}k8_f32_registers_tf32", columns));
   return ir::intrinsic_name(fmt::format("wgmma_m64n{}{}", columns, instruction_suffix(p.operand, p.accum)));
 }
@@ -133,8 +133,8 @@ GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload) {
   p.fused = !workload.epilogue.empty();
   if (!p.image) return p;
   const Conv2d& conv = p.image->conv;
-  // A row of k holds channels of one tap. Takes the widest rows among those that leave the fewest channels
-  // empty.
+  // A row of k holds channels of one tap. Chooses the widest rows among those that leave the fewest elements
+  // unused.
   const auto padded = [&](std::int64_t span) { return ceil_div(conv.c * p.bytes(), span) * span; };
   for (const std::int64_t span : {64, 32})
     if (padded(span) < padded(p.span)) p.span = span;
@@ -160,7 +160,7 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   t.slices = is_rows ? s.cluster_bn : s.cluster_bm;
   if (p.gathers()) t.view = is_a ? GemmWgmmaView::kPixels : GemmWgmmaView::kFilters;
   const std::int64_t parts = is_rows ? 1 : s.parts();
-  if (t.along_k) {  // rows of k, eight to a pattern
+  if (t.along_k) {  // rows of k, eight per pattern of the swizzle
     t.span = p.span;
     t.stride = 8 * p.span;
     t.box_inner = p.row();
@@ -169,7 +169,7 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
     return t;
   }
   t.span = gemm_wgmma_span(is_rows ? 64 : s.columns(), p.bytes());
-  if (t.span == 0) t.span = 32;  // for points that the space rejects
+  if (t.span == 0) t.span = 32;  // for schedules that the space rejects
   const std::int64_t bk = s.k_atoms * p.row();
   t.box_inner = t.span / p.bytes();
   t.box_outer = bk;
@@ -214,18 +214,20 @@ GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& p, const GemmWgmmaSchedule
   return grid;
 }
 
-// All warpgroups of a block share the registers of its launch: 168 per thread for 384 threads and 128 for
-// 512, as ptxas (13.0) sets them. 40 + 2 x 232 and 32 + 3 x 160 use all of them, the splits of the public
-// kernels (pranjalssh/fast.cu, ThunderKittens' bf16_h100). Two consumers with many sums take 240.
+// All warpgroups of a block share the registers of its launch: 168 per thread for 384 threads, and 128 for
+// 512, as ptxas (13.0) sets them. The distributions of the public kernels (pranjalssh/fast.cu,
+// ThunderKittens' bf16_h100) use all of them: 40 + 2 x 232 and 32 + 3 x 160. Two consumers with many sums get
+// 240.
 GemmWgmmaRegisters gemm_wgmma_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   if (s.consumers == 3) return {32, 160};
   return gemm_wgmma_sums(p, s) > kSumsOfTwo ? GemmWgmmaRegisters{24, 240} : GemmWgmmaRegisters{40, 232};
 }
 
-// If registers are not dealt out, ptxas gives all threads as many as the neediest one uses: then two or more
-// blocks fit on a multiprocessor. setmaxnreg fixes a block's launch at all of the registers that a lone block
-// could have. One consumer and the producer have 255 each without it. In blocks that split k both kinds of
-// threads share the end of the kernel, and ptxas gives that the producer's registers.
+// Without setmaxnreg, ptxas gives all threads as many registers as the neediest thread uses, so two or more
+// blocks may fit on a multiprocessor. With setmaxnreg, a block is launched with all the registers that a lone
+// block could have. One consumer and the producer can have 255 registers each without it. In blocks that
+// split k, both kinds of threads execute the end of the kernel, for which ptxas would assume the producer's
+// registers.
 bool gemm_wgmma_deals_registers(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s) {
   return s.split_k == 1 && s.consumers > 1 && gemm_wgmma_sums(p, s) > kHardlyAnySums;
 }

@@ -10,44 +10,49 @@ namespace lehr {
 namespace {
 
 /// Tile sizes of the hand-written and library kernels (CUTLASS's sm90_shapes.py, DeepGEMM's
-/// heuristics/sm90.hpp, quack), with the 16-step columns of wgmma between.
+/// heuristics/sm90.hpp, quack). The columns also include the multiples of 16 in between.
 constexpr std::array<std::int64_t, 4> kRows = {64, 128, 192, 256};
 constexpr std::array<std::int64_t, 20> kColumns = {8,   16,  24,  32,  48,  64,  80,  96,  112, 128,
                                                    144, 160, 176, 192, 208, 224, 240, 256, 320, 384};
-/// Accumulators of a thread below which ptxas (13.0) copies them between iterations and gives up the overlap.
-/// C7514 was seen with up to 64 of them, never above (300 sampled schedules).
+/// Minimum number of accumulators per thread for overlapping iterations. With fewer, ptxas (13.0) may copy
+/// them between iterations and give up the overlap: its advisory C7514 was seen with up to 64 accumulators,
+/// never with more (300 sampled schedules).
 constexpr std::int64_t kLeastInFlight = 72;
-/// Most rows of C with which the sides may be swapped: beyond, the sums would be written in short pieces for
-/// nothing.
+/// Maximum number of rows of C with which operands may be swapped. With more rows, writing the sums in short
+/// pieces would cost time and gain nothing.
 constexpr std::int64_t kMaxRowsSwapped = 256;
-/// Most rows of C with which they must be swapped: half and more of 64 rows would be padding, and boxes that
-/// lie mostly outside of the matrix are slower than small ones (DeepGEMM's issue 60).
+/// Maximum number of rows of C with which operands must be swapped: otherwise at least half of the
+/// instruction's 64 rows would be padding, and boxes that lie mostly outside of the matrix are slower than
+/// small boxes (DeepGEMM's issue 60).
 constexpr std::int64_t kFewRows = 32;
-/// Returns the accumulators of a thread that ptxas (13.0) places without a spill or an advisory, found by
-/// compiling; the NVRTC test of the family checks them. An epilogue's operands and functions take further
-/// registers: 128 sums of two consumers spilled.
+/// Returns the maximum number of accumulators per thread that ptxas (13.0) can allocate without a spill or an
+/// advisory. Found by compiling; the NVRTC test of the family checks it. An epilogue's operands and functions
+/// need additional registers: 128 sums with two consumers spilled.
 std::int64_t most_accumulators(std::int64_t consumers, bool fused) {
   if (fused) return consumers == 3 ? 64 : 112;
   return consumers == 1 ? 192 : consumers == 2 ? 208 : 96;
 }
 
-/// Returns whether `value` is below `extent`, or the first of `all` (ascending) that covers it.
+/// Returns whether `value` is below `extent`, or is the first value of `all` (ascending) that covers
+/// `extent`.
 template <typename Values>
 bool is_covering(const Values& all, std::int64_t value, std::int64_t extent) {
   const auto last = std::ranges::lower_bound(all, extent);
   return last == all.end() || value <= *last;
 }
-/// Returns all such values.
+/// Returns the values of `all` for which the function above returns true.
 template <typename Values>
 std::vector<std::int64_t> covering(const Values& all, std::int64_t extent) {
   const auto last = std::ranges::lower_bound(all, extent);
   return {all.begin(), last == all.end() ? last : last + 1};
 }
 
-/// Most sums that leave registers for the position in a cluster: 208 spilled in a fifth of the schedules.
+/// Maximum number of sums per thread that leaves registers for the position in a cluster: with 208, a fifth
+/// of the schedules spilled.
 constexpr std::int64_t kMostInClusters = 192;
-/// Returns the most sums that leave registers for storing C through shared memory. More of them spilled; with
-/// stmatrix 192 and 208 sums of two consumers in a third of the schedules.
+/// Returns the maximum number of sums per thread that leaves registers for storing C through shared memory.
+/// With more, schedules spilled. With stmatrix and two consumers, a third of the schedules with 192 and with
+/// 208 sums spilled.
 std::int64_t most_staged(std::int64_t consumers, bool stmatrix) {
   return consumers == 1 ? 152 : stmatrix ? 176 : 208;
 }
@@ -60,22 +65,23 @@ Values flags(bool both) {
   return both ? Values{0, 1} : Values{0};
 }
 
-// Lists of values are as narrow as the sizes allow: sampling draws from them.
+// Returns whether operands must be swapped. Lists of values are as narrow as the sizes allow, because
+// sampling draws from them.
 bool must_swap(const Problem& p) {
-  // Operands that come from registers are on the side of 64 rows.
+  // The instruction takes only the operand of its 64 rows from registers.
   return p.rows_from_registers() ? p.a_along_k() : p.size.m <= kFewRows;
 }
 bool may_swap(const Problem& p) {
   return p.rows_from_registers() ? p.a_along_k() : p.size.m <= kMaxRowsSwapped;
 }
-/// Returns the extent of C on the side of 64 rows (rows_of) or on the other one.
+/// Return the extent of C along the instruction's rows (rows_of), and along its columns.
 std::int64_t rows_of(const Problem& p, const S& s) {
   return s.swap_ab == 1 ? p.size.n : p.size.m;
 }
 std::int64_t columns_of(const Problem& p, const S& s) {
   return s.swap_ab == 1 ? p.size.m : p.size.n;
 }
-/// Returns the possible extents. The columns are those without the swap, and then those with it.
+/// Return the possible extents. The columns are first those without the swap, then those with it.
 Values possible_rows(const Problem& p) {
   if (must_swap(p)) return {p.size.n};
   return may_swap(p) ? Values{p.size.m, p.size.n} : Values{p.size.m};
@@ -84,7 +90,7 @@ Values possible_columns(const Problem& p) {
   if (must_swap(p)) return {p.size.m};
   return may_swap(p) ? Values{p.size.n, p.size.m} : Values{p.size.n};
 }
-/// Returns at least 16, the least that every type and layout supports.
+/// Returns `extent`, but at least 16: every type and layout supports a tile with 16 columns.
 std::int64_t least_columns(std::int64_t extent) {
   return std::max<std::int64_t>(extent, 16);
 }
@@ -96,7 +102,7 @@ bool may_persist(const Problem& p, const Limits& limits) {
   return ceil_div(more, 64) * ceil_div(less, 8) * p.size.batch > limits.cores;
 }
 
-/// Returns the numbers of parts of k for which the largest tiles leave room.
+/// Returns the possible numbers of parts of k, for the largest tiles.
 Values split_values(const Problem& p, const Limits& limits) {
   const auto least_tiles = [&](std::int64_t rows, std::int64_t columns) {
     return ceil_div(rows, kRows.back()) * ceil_div(columns, kColumns.back()) * p.size.batch;
@@ -109,11 +115,12 @@ Values split_values(const Problem& p, const Limits& limits) {
   return splits;
 }
 
-/// Returns whether wgmma takes the tile's columns in one or two instructions.
+/// Returns whether wgmma can compute the tile's columns in one or two instructions.
 bool takes_columns(const Problem& p, const S& s) {
   const bool along_k = s.swap_ab == 1 ? p.a_along_k() : p.b_along_k();
   if (!along_k && gemm_wgmma_span(s.columns(), p.bytes()) == 0) return false;
-  if (p.operand == DType::kF32) return s.columns() % 16 == 0;  // 128 threads have equal shares of these
+  // The 128 threads must get equal shares of the columns.
+  if (p.operand == DType::kF32) return s.columns() % 16 == 0;
   return p.operand != DType::kS8 || s.columns() <= 24 || s.columns() % 16 == 0;
 }
 
@@ -154,7 +161,8 @@ void block_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
            [](const S& s) { return s.ping_pong == 1 && s.persistent == 0; });
 }
 
-/// Returns those of 1, 2 and 4 that divide the tiles of one of `sides`, cut into one of `tiles`.
+/// Returns the numbers among 1, 2 and 4 that divide the number of tiles along one of `sides`, for one of the
+/// tile extents `tiles`.
 template <typename Tiles>
 Values cluster_values(const Values& sides, const Tiles& tiles) {
   Values values;
@@ -168,7 +176,7 @@ Values cluster_values(const Values& sides, const Tiles& tiles) {
 }
 
 /// Adds the knobs of clusters. A cluster has at most eight blocks (CUDA C++ Programming Guide 13.0, "Thread
-/// Block Clusters"); tiles divide among clusters.
+/// Block Clusters"), and the tiles must divide evenly among clusters.
 void cluster_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   k.knob(&S::cluster_bm, "cluster_bm",
          "tiles along bm whose blocks bring each other the other side's operand",
@@ -188,10 +196,11 @@ void cluster_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
            [=](const S& s) { return s.persistent == 1 && s.cluster() > limits.cores; });
 }
 
-/// Returns the most sums of a thread in blocks that split k: their registers are dealt out evenly.
+/// Returns the maximum number of sums per thread in blocks that split k, where all threads have the same
+/// number of registers.
 std::int64_t most_of_parts(const Problem& p, std::int64_t consumers) {
-  // A second set of sums, or an epilogue's functions, take some of them. Integers spilled with 80 sums of two
-  // consumers and 128 of one.
+  // A second level of sums, or an epilogue's functions, need some of the registers. Integers spilled with 80
+  // sums and two consumers, and with 128 sums and one consumer.
   const std::int64_t others = p.accum == DType::kS32 ? 40 : p.two_level || p.fused ? 32 : 16;
   return 320 / (1 + consumers) - others;
 }
@@ -218,13 +227,13 @@ void split_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
   k.forbid("one part of k is added to nothing", [](const S& s) { return s.reduce == 2 && s.split_k == 1; });
 }
 
-/// Returns whether C may be stored that way: blocks that split k write from registers, and only a C by rows
-/// goes through shared memory.
+/// Returns whether C may be stored as the schedule's `store` says. Blocks that split k must write from
+/// registers, and only a C whose rows are not swapped can go through shared memory.
 bool may_store(const Problem& p, const S& s) {
   const GemmWgmmaStage stage = gemm_wgmma_stage(p, s);
   if (s.store == 0) return true;
   if (s.swap_ab == 1 || s.split_k > 1 || stage.span == 0) return false;
-  if (s.store == 3) return s.persistent == 0;  // else the next tile's stages are in flight
+  if (s.store == 3) return s.persistent == 0;  // otherwise the stages of the next tile are in flight
   return s.store == 1 || stage.boxes > 2;
 }
 
@@ -232,12 +241,12 @@ bool may_store(const Problem& p, const S& s) {
 bool has_whole_lines(const Problem& p) {
   return !must_swap(p) && p.size.output_columns() * size_of(p.output) % 16 == 0;
 }
-/// Returns whether stmatrix takes C: it takes neighbours from a thread, and of a gate's columns a thread has
-/// one in four.
+/// Returns whether stmatrix can write C. It needs neighbouring elements from a thread, but behind a gate a
+/// thread has only one of four columns.
 bool may_stmatrix(const Problem& p) {
   return has_whole_lines(p) && !p.size.gated && size_of(p.output) == 2;
 }
-/// Returns whether storing C through shared memory leaves the registers that the sums need.
+/// Returns whether storing C through shared memory leaves enough registers for the sums.
 bool leaves_registers(const Problem& p, const S& s) {
   return s.store == 0 || gemm_wgmma_sums(p, s) <= most_staged(s.consumers, s.stmatrix == 1);
 }
@@ -271,7 +280,8 @@ void stage_knobs(Knobs<S>& k, const Problem& p, const Limits& limits) {
     const std::int64_t steps = gemm_wgmma_split_k(p, s).most() * (1 + 3 * s.persistent);
     return s.stages > std::max<std::int64_t>(2, steps);
   });
-  // Sums of two levels are added up behind each group, and registers that a group reads are reloaded.
+  // With two levels, sums are added after each group of instructions; with rows in registers, the registers
+  // that a group reads are reloaded. Neither allows groups in flight.
   k.knob(&S::in_flight, "in_flight", "groups of wgmma left running when the next stage is taken up",
          flags(!p.two_level && !p.rows_from_registers()));
   k.forbid("ptxas serialises instructions in flight for so few accumulators",
@@ -303,9 +313,9 @@ void gemm_wgmma_knobs(Knobs<S>& k, const Workload& workload, const Limits& limit
          {0, 1});
 }
 
-/// Stores C by whole lines if possible. From registers C is written in pieces of a pair of columns, or of one
-/// column behind a gate: pieces of less than eight bytes do not fill a sector. Two boxes in turn leave the
-/// stages the most room.
+/// Stores C by whole lines if possible. From registers, C is written in pieces of two columns (behind a gate,
+/// of one column), and pieces of less than eight bytes do not fill a sector of memory. `store` = 2 (two boxes
+/// in turn) leaves the most shared memory to the stages.
 void write_whole_lines(const Problem& p, S& s) {
   const std::int64_t piece = size_of(p.output) * (p.size.gated ? 1 : 2);
   if (piece >= 8 || !has_whole_lines(p)) return;
@@ -317,7 +327,7 @@ void write_whole_lines(const Problem& p, S& s) {
   s.store = s.stmatrix = 0;
 }
 
-/// Prefers parts of k if the grid is small and k is long: they fill the multiprocessors with larger tiles,
+/// Splits k if the grid is small and k is long. The parts then fill the multiprocessors with larger tiles,
 /// which read the operands less often: 128 x 128, as in CUTLASS's split-K kernels.
 void prefer_parts_of_k(const Problem& p, const Limits& limits, S& s) {
   S large = s;
@@ -329,18 +339,18 @@ void prefer_parts_of_k(const Problem& p, const Limits& limits, S& s) {
   if (large.split_k > 1 && fills && gemm_wgmma_sums(p, large) <= most_of_parts(p, 1)) s = large;
 }
 
-/// Sets what blocks share besides the tile. Blocks of a large product walk many tiles along bm together, and
-/// the L2 keeps these, which are read again with each column of tiles (bench/results/gpu/README.md: the
-/// winners of an H200, which have no clusters). Few parts of k add up in a cluster's shared memory (sglang's
-/// PR 33222: 1.27 times a library's speed at n = 1536).
+/// Sets the knobs that concern several blocks. Blocks of a large product walk many tiles along bm together:
+/// the L2 keeps these tiles, which are read again for each column of tiles (bench/results/gpu/README.md: the
+/// winners of an H200, which have no clusters). A few parts of k are added up in a cluster's shared memory
+/// (sglang's PR 33222: 1.27 times a library's speed at n = 1536).
 void share(const Problem& p, S& s) {
   s.raster = s.persistent == 1 ? 16 : 8;
   s.keep = s.persistent == 1 && !p.image ? 1 : 0;
   if (s.split_k > 1) s.reduce = s.split_k <= 8 && (s.split_k & (s.split_k - 1)) == 0 ? 1 : 0;
 }
 
-// The tile of the public kernels (128 x 256: fast.cu, ThunderKittens) if it fills the multiprocessors, else
-// smaller ones. Few rows of C go to the side of the columns.
+// Chooses the tile of the public kernels (128 x 256: fast.cu, ThunderKittens) if such tiles fill the
+// multiprocessors, otherwise smaller tiles. If C has few rows, swaps the operands.
 GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limits) {
   const GemmWgmmaProblem p = gemm_wgmma_problem(workload);
   S s;
@@ -353,7 +363,7 @@ GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limi
     return gemm_wgmma_grid(p, s, limits).tiles >= limits.cores;
   };
   const bool few = p.size.m <= 64 && (may_swap(p) || !p.rows_from_registers());
-  // A C by rows is written by whole lines, one with swapped sides is not.
+  // Without the swap, C is written by whole lines; with it, in short pieces.
   const bool few_by_rows = few && has_whole_lines(p) && size_of(p.output) < 4;
   if (few && !few_by_rows) {
     s.swap_ab = 1;
@@ -365,7 +375,8 @@ GemmWgmmaSchedule gemm_wgmma_wanted(const Workload& workload, const Limits& limi
     s.bm = 64;
     s.bn = 64;
     s.consumers = 1;
-    if (!few) prefer_parts_of_k(p, limits, s);  // few rows are read with one tile anyway
+    // Few rows take one tile anyway, which reads the operands once.
+    if (!few) prefer_parts_of_k(p, limits, s);
   }
   s.bn = std::min(s.bn, covering(kColumns, columns_of(p, s)).back());
   const std::int64_t tiles = gemm_wgmma_grid(p, s, limits).tiles;

@@ -21,90 +21,103 @@ struct GemmWgmmaProblem {
   DType operand = DType::kBF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;
-  bool two_level = false;  ///< whether sums of kTwoLevelK products are added up in registers of their own
-  bool fused = false;      ///< whether an epilogue follows
-  /// The convolution, trimmed, if it is one: of nhwc images, without groups. A is its input as a matrix of
-  /// output pixels (image_view.h), B holds the filters; k is contiguous in both.
+  /// Whether each kTwoLevelK products are summed up in separate registers, then added to the accumulators.
+  bool two_level = false;
+  bool fused = false;  ///< whether an epilogue follows
+  /// If the workload is a convolution of nhwc images without groups: the convolution, trimmed. A is its input
+  /// as a matrix of output pixels (image_view.h), and B holds the filters. k is contiguous in A and B.
   std::optional<ConvView> image = std::nullopt;
-  /// Bytes of a row of k in shared memory: the swizzle of operands that lie along k.
+  /// Bytes along k of one row of shared memory, for operands that lie along k. Equal to the width of the
+  /// swizzle.
   std::int64_t span = 128;
 
   std::string_view family() const { return image ? "conv2d_wgmma" : "gemm_wgmma"; }
-  /// Returns whether A is not the input itself, or B not all of the filters. `size.k` then counts the
-  /// channels of each tap in whole rows.
+  /// Returns whether the rows of A differ from the pixels of the input, because of taps, padding or strides.
+  /// Then each tap's channels take a whole number of rows of k, and `size.k` counts these rows in full.
   bool gathers() const;
-  /// Returns the elements of A, or of B, in memory.
+  /// Returns the number of elements of A (or of B) in memory.
   std::int64_t elements(bool of_a) const;
   std::int64_t bytes() const { return size_of(operand); }
-  /// Returns the k of one instruction: 32 bytes, whatever the type.
+  /// Returns the number of elements of k that one instruction multiplies: 32 bytes, whatever the type.
   std::int64_t mma_k() const { return 32 / bytes(); }
-  /// Returns the elements of one row of the swizzle pattern.
+  /// Returns the number of elements in one row of the swizzle pattern.
   std::int64_t row() const { return span / bytes(); }
-  /// Returns whether an operand may lie along m or n (PTX ISA 9.0, "wgmma.mma_async": transposes are for
-  /// 16-bit types).
+  /// Returns whether an operand may lie along m or n in shared memory (PTX ISA 9.0, "wgmma.mma_async": only
+  /// 16-bit types can be transposed).
   bool transposes() const { return bytes() == 2; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }
-  /// Returns whether the side of 64 rows goes through registers. An operand that lies across k, of a type
-  /// that wgmma does not transpose, must; the instruction takes only this side from registers.
+  /// Returns whether the operand of which the instruction takes 64 rows goes through registers. That is
+  /// necessary if an operand does not lie along k and wgmma cannot transpose its type. The instruction can
+  /// read only this operand from registers, so the one to be transposed takes this side.
   bool rows_from_registers() const { return !transposes() && !(a_along_k() && b_along_k()); }
 };
 /// Returns the problem of a product, or of a convolution that conv2d_wgmma serves.
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload);
-/// Returns "wgmma_m64n128k16_f32_bf16", "wgmma_m64n128k8_f32_registers_tf32".
+/// Returns the instruction's name: "wgmma_m64n128k16_f32_bf16", "wgmma_m64n128k8_f32_registers_tf32".
 StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& problem, std::int64_t columns);
 /// Explains why the instruction, or the tensor memory accelerator, does not take such operands. Returns
 /// nullopt if they do.
 std::optional<std::string> why_not_wgmma_operands(const Gemm& gemm, const Limits& limits);
 
-/// The knobs; meanings and units are those of gemm_wgmma_knobs(). A tile of C has `bm` rows on the side that
-/// the instruction takes 64 at a time, and `bn` columns. With swap_ab these are columns and rows of C.
+/// The knobs; gemm_wgmma_knobs() states their meanings and units. The instruction multiplies 64 rows of one
+/// operand by the columns of the other one. A tile of C has `bm` such rows and `bn` columns. With swap_ab the
+/// instruction's rows are columns of C, and its columns are rows of C.
 struct GemmWgmmaSchedule {
   std::int64_t swap_ab = 0;
   std::int64_t bm = 128, bn = 128;
-  std::int64_t k_atoms = 1;    ///< k of a stage in rows of the swizzle: 128 bytes each, less for few channels
-  std::int64_t consumers = 2;  ///< warpgroups that multiply; one more copies
-  std::int64_t ping_pong = 0;  ///< 1: each consumer has tiles of its own, 0: they share each tile
+  /// Elements of k per stage, in rows of the swizzle: 128 bytes each, or less for few channels.
+  std::int64_t k_atoms = 1;
+  std::int64_t consumers = 2;  ///< number of warpgroups that multiply; one more warpgroup copies
+  /// 1: each consumer computes tiles of its own, 0: all consumers share each tile.
+  std::int64_t ping_pong = 0;
   std::int64_t stages = 4;
-  std::int64_t in_flight = 1;   ///< groups of instructions that may still run when the next stage begins
-  std::int64_t persistent = 0;  ///< 1: as many blocks as multiprocessors, each takes several tiles
+  /// Number of groups of instructions that may still run when the next stage begins.
+  std::int64_t in_flight = 1;
+  std::int64_t persistent = 0;  ///< 1: one block per multiprocessor, which computes several tiles
   std::int64_t cluster_bm = 1,
-               cluster_bn = 1;  ///< neighbouring tiles whose blocks share operands by multicast
-  std::int64_t raster = 1;      ///< tiles (of a block or a cluster) along bm that are walked together
-  std::int64_t split_k = 1;     ///< blocks that share a tile of C, each with its part of k
-  /// Where their sums meet. 0: in a workspace, 1: in the shared memory of a cluster, 2: in a workspace to
-  /// which they are added.
+               /// Tiles of a cluster along bn; neighbouring blocks share operands by multicast.
+      cluster_bn = 1;
+  std::int64_t raster = 1;  ///< number of tiles (of a block or cluster) along bm that are walked together
+  /// Number of blocks that share a tile of C; each multiplies its own part of k.
+  std::int64_t split_k = 1;
+  /// Memory in which blocks that split k add up their sums. 0: a workspace, 1: the shared memory of a
+  /// cluster, 2: a workspace with atomic additions (gemm_wgmma_reduce.h).
   std::int64_t reduce = 0;
-  /// Hint to the L2. 1: keep the tiles of the side of 64 rows, 2: keep those of the other side; the others
-  /// are evicted first. 0: no hint.
+  /// Which operand's tiles the L2 should keep; the other operand's are evicted first. 1: the operand of which
+  /// the instruction takes 64 rows, 2: the operand of the columns, 0: no hint.
   std::int64_t keep = 0;
-  /// How C is stored. 0: from registers to global memory. Else through shared memory and the tensor memory
-  /// accelerator. 1: with room for the whole tile. 2: with room for two boxes of each consumer, which writes
-  /// one while the accelerator reads the other. 3: in the memory of the stages, after the last product.
+  /// How C is stored. 0: from registers to global memory. 1, 2, 3: through shared memory, by the tensor
+  /// memory accelerator. With 1, shared memory has room for the whole tile. With 2, it has room for two boxes
+  /// per consumer: the consumer writes one box while the accelerator reads the other. With 3, C takes the
+  /// memory of the stages after the last product.
   std::int64_t store = 0;
-  std::int64_t stmatrix = 0;  ///< 1: into shared memory by stmatrix, a 16-bit C
+  std::int64_t stmatrix = 0;  ///< 1: C (of a 16-bit type) is written to shared memory by stmatrix
   std::int64_t pdl = 0;       ///< 1: launches overlap (ir::Kernel::programmatic)
 
   std::int64_t threads() const { return 128 * (consumers + 1); }
   bool staged() const { return store > 0; }
   std::int64_t cluster() const { return cluster_bm * cluster_bn; }
-  /// Returns the blocks of the cluster that share an operand's tile with a given one, that one included.
+  /// Returns the number of blocks of a cluster that share the tile of at least one operand with a given
+  /// block, including that block.
   std::int64_t sharing_blocks() const { return cluster_bm + cluster_bn - 1; }
-  /// Returns the rows of a tile that one consumer has.
+  /// Returns the number of a tile's rows that one consumer computes.
   std::int64_t consumer_rows() const { return ping_pong == 1 ? bm : bm / consumers; }
-  /// Returns how many instructions side by side cover bn: one has at most 256 columns.
+  /// Returns the number of instructions that cover bn columns together: each has at most 256 columns.
   std::int64_t parts() const { return bn > 256 ? 2 : 1; }
   std::int64_t columns() const { return bn / parts(); }
   std::int64_t accumulators() const {
     return consumer_rows() / 64 * bn / 2;
   }  ///< 32-bit registers of a thread
 };
-/// Returns the registers of a thread that the products take: the accumulators; with two levels of sums also
-/// those of one instruction; and its fragments of a stage's rows, if these come from registers.
+/// Returns the number of registers of a thread that the products need: the accumulators; with two levels of
+/// sums also the partial sums of one instruction; and the fragments of a stage's rows if these come from
+/// registers.
 std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// Returns how many of these hold a stage's rows.
+/// Returns the number of registers among gemm_wgmma_sums() that hold the fragments of a stage's rows.
 std::int64_t gemm_wgmma_fragments(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// Returns the widest swizzle whose rows divide `elements` along m or n, in bytes; 0: no swizzle does.
+/// Returns the width in bytes of the widest swizzle whose rows divide `elements` elements along m or n; 0 if
+/// there is no such swizzle.
 std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes);
 
 /// How the tensor memory accelerator sees an operand (gemm_wgmma_image.h).
@@ -113,58 +126,64 @@ enum class GemmWgmmaView { kMatrix, kPixels, kFilters };
 /// Alignment of tiles in shared memory, in bytes: one pattern of the swizzle, 8 rows of 128 bytes.
 inline constexpr std::int64_t kGemmWgmmaTileAlignment = 1024;
 
-/// One operand's tile, on the side of 64 rows or on that of the columns.
+/// The tile of one operand: either of the operand of which the instruction takes 64 rows, or of the operand
+/// of the columns.
 struct GemmWgmmaTile {
   GemmWgmmaView view = GemmWgmmaView::kMatrix;
   bool along_k = true;
-  std::int64_t extent = 0;                    ///< extent of the matrix across k
-  std::int64_t tile = 0;                      ///< bm or bn
-  std::int64_t span = 128;                    ///< bytes of a row in shared memory: the swizzle
-  std::int64_t box_inner = 0, box_outer = 0;  ///< elements that one TMA instruction copies
-  std::int64_t boxes = 1;                     ///< boxes of a stage
-  /// Slices of a box along its outer side: blocks of the cluster, each of which copies one.
+  /// Extent of the matrix along the operand's dimension besides k.
+  std::int64_t extent = 0;
+  std::int64_t tile = 0;  ///< bm or bn
+  /// Bytes of a row in shared memory, which is the width of the swizzle.
+  std::int64_t span = 128;
+  /// Elements that one TMA instruction copies: along the contiguous dimension, and along the other one.
+  std::int64_t box_inner = 0, box_outer = 0;
+  std::int64_t boxes = 1;  ///< number of boxes in a stage
+  /// Number of slices into which a box is divided along its outer dimension. Each is loaded by one block of
+  /// the cluster.
   std::int64_t slices = 1;
-  std::int64_t leading = 16, stride = 1024;  ///< byte offsets of the matrix descriptors
+  std::int64_t leading = 16, stride = 1024;  ///< byte offsets in the matrix descriptor
   std::int64_t box_elements() const { return box_inner * box_outer; }
   std::int64_t stage_elements() const { return boxes * box_elements(); }
 };
-/// Returns a tile. `is_rows`: the side that is taken 64 at a time.
+/// Returns the tile of one operand. `is_rows` selects the operand of which the instruction takes 64 rows.
 GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               bool is_rows);
 
-/// A consumer's share of a tile of C on its way through shared memory: boxes side by side, `rows` high.
+/// The part of a tile of C that a consumer stores through shared memory: boxes side by side, `rows` high.
 struct GemmWgmmaStage {
-  std::int64_t span = 0;         ///< bytes of a row of a box: the swizzle; 0: the tile's width allows none
-  std::int64_t box_columns = 1;  ///< elements of a row of a box
+  /// Bytes of a row of a box, the width of the swizzle; 0 if the tile's width allows no swizzle.
+  std::int64_t span = 0;
+  std::int64_t box_columns = 1;  ///< elements in a row of a box
   std::int64_t rows = 1;
-  std::int64_t boxes = 1;  ///< boxes of a consumer's share of the tile
-  std::int64_t room = 1;   ///< boxes of a share that shared memory can hold
-  std::int64_t parts = 1;  ///< consumers with a share of their own
+  std::int64_t boxes = 1;  ///< number of boxes of the consumer's part of the tile
+  std::int64_t room = 1;   ///< number of boxes that shared memory can hold per consumer
+  std::int64_t parts = 1;  ///< number of consumers that have a part of their own
   std::int64_t box_elements() const { return rows * box_columns; }
   std::int64_t part_elements() const { return room * box_elements(); }
   std::int64_t elements() const { return parts * part_elements(); }
 };
 GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// Returns, for store = 3, whether the tile uses the stages' memory of the side of 64 rows; else it uses the
-/// other side's. The larger one is used.
+/// For store = 3: returns whether C takes the stages' memory of the operand of which the instruction takes 64
+/// rows, or that of the other operand. It takes the larger one.
 bool gemm_wgmma_c_takes_rows(const GemmWgmmaSchedule& schedule);
 
-/// Tiles of C, and their distribution in one launch.
+/// The tiles of C, and the blocks that compute them in one launch.
 struct GemmWgmmaGrid {
-  std::int64_t rows = 1, columns = 1;  ///< tiles of one matrix along bm and bn
-  std::int64_t tiles = 1;              ///< tiles of the whole batch
-  std::int64_t blocks = 1;             ///< blocks of one part of k; whole clusters
+  std::int64_t rows = 1, columns = 1;  ///< number of tiles of one matrix along bm and along bn
+  std::int64_t tiles = 1;              ///< number of tiles in the whole batch
+  std::int64_t blocks = 1;             ///< number of blocks per part of k, a multiple of the cluster's size
 };
-/// Returns how the stages of k are dealt out.
+/// Returns the number of stages along k, and their distribution over the blocks that share a tile of C.
 SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// Returns, for reduce = 2, the parts that add to one area of the workspace: all of them in s32; two in f32,
-/// where the order of more would change the result.
+/// For reduce = 2: returns the number of parts of k whose sums are added to one area of the workspace. That
+/// is all parts in s32, but only two in f32, where the order of more additions would change the result.
 std::int64_t gemm_wgmma_addends(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
                               const Limits& limits);
 
-/// Returns whether threads that multiply get registers of the one that copies.
+/// Returns whether setmaxnreg moves registers from the thread that copies to the threads that multiply.
 bool gemm_wgmma_deals_registers(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Registers of a thread after setmaxnreg (gemm_wgmma_shapes.cpp has their source).
 struct GemmWgmmaRegisters {

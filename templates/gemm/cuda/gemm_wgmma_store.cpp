@@ -1,6 +1,6 @@
-// The fragments are those of gemm_wgmma_write.cpp; the swizzle that of the tensor map: 16-byte chunk c of row
-// r of a box lies at chunk c ^ r % 8 for rows of 128 bytes, c ^ r / 2 % 4 for 64, c ^ r / 4 % 2 for 32 (CUDA
-// Driver API, CUtensorMapSwizzle). Eight rows of a warp's store then fall into different banks.
+// The fragments are those of gemm_wgmma_write.cpp. The swizzle is that of the tensor map: 16-byte chunk c in
+// row r of a box lies at chunk c ^ r % 8 for rows of 128 bytes, c ^ r / 2 % 4 for 64, and c ^ r / 4 % 2 for
+// 32 (CUDA Driver API, CUtensorMapSwizzle). Eight rows of a warp's store thus fall into different banks.
 #include "templates/gemm/cuda/gemm_wgmma_store.h"
 
 #include <utility>
@@ -13,7 +13,8 @@ using namespace ir;
 
 namespace {
 
-/// Returns `body` for one thread of the consumer: the same one issues, commits and waits.
+/// Returns `body`, executed by one thread of the consumer. It is always the same thread, which issues,
+/// commits and waits.
 Block lead(KernelBuilder& b, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out, Block body) {
   return gemm_wgmma_by_one(b, eq(var(out.thread) / 32 % 4, integer(0)), s.consumers, body);
 }
@@ -25,7 +26,7 @@ Stmt wait_for_stores(std::int64_t pending) {
   return Intrinsic{"tma_store_wait", {}, {integer(pending)}, 0};
 }
 
-/// One consumer's share of one tile.
+/// Stores one consumer's part of one tile.
 class Part {
  public:
   Part(KernelBuilder& builder, const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
@@ -45,7 +46,7 @@ class Part {
         swizzle_(builder.var("swizzle")),
         part_(var(output.consumer) * stage_.part_elements()) {}
 
-  /// Writes the whole share to shared memory, and then stores it.
+  /// Writes the whole part to shared memory, and then stores it.
   Block at_once(bool reused, const Expr& matrix) {
     Block result;
     if (reused) append(result, wait(0));
@@ -56,7 +57,7 @@ class Part {
     return result;
   }
 
-  /// Goes box by box. Each box replaces the last but one.
+  /// Writes and stores box by box. Each box replaces the last box but one in shared memory.
   Block in_turn(bool reused, const Expr& matrix) {
     Block result = names();
     const auto boxes = [&](std::int64_t from, std::int64_t to, bool waits) {
@@ -74,14 +75,14 @@ class Part {
       boxes(stage_.room, stage_.boxes, true);
       return result;
     }
-    // If the number of boxes is odd, the last box of the tile before is in the memory of the first one.
+    // If the number of boxes is odd, the previous tile's last box is where the first one goes.
     if (stage_.boxes % stage_.room != 0) append(result, lead(b_, s_, out_, block(wait_for_stores(0))));
     boxes(0, stage_.boxes, true);
     return result;
   }
 
  private:
-  /// Waits until the pending stores have read the memory that is to be written.
+  /// Waits until the pending stores have read the memory that is written next.
   Block wait(std::int64_t pending) {
     Block result = lead(b_, s_, out_, block(wait_for_stores(pending)));
     result.push_back(named_barrier(out_));
@@ -89,13 +90,13 @@ class Part {
   }
 
   Expr warp_row() const { return var(out_.thread) / 32 % 4 * 16; }
-  /// Returns the first of the thread's columns in a group: of eight sums of a row, a thread has two,
-  /// neighbours.
+  /// Returns the first of the thread's two columns in a group of eight. The thread holds two neighbouring
+  /// sums per row and group.
   Expr in_group() const { return var(out_.lane) % 4 * (p_.size.gated ? 1 : 2); }
 
-  /// Names the components of an element's position that depend on the thread alone, so that the rest is
-  /// constants: row % 8 is lane / 4. stmatrix stores four matrices of 8 x 8: two groups, each with rows 0 to
-  /// 7 and 8 to 15. Lane l gives the address of row l % 8 of matrix l / 8.
+  /// Defines the components of an element's position that depend on the thread alone, so that the other
+  /// components are constants: row % 8 is lane / 4. stmatrix stores four matrices of 8 x 8: of two groups of
+  /// columns, rows 0 to 7 and rows 8 to 15. Lane l gives the address of row l % 8 of matrix l / 8.
   Block names() {
     Block result;
     if (by_matrix_) {
@@ -113,12 +114,12 @@ class Part {
     return result;
   }
 
-  /// Writes `boxes` boxes from `first_box` on, from registers to `place` and behind it.
+  /// Writes `boxes` boxes, from `first_box` on, from registers to shared memory from `place` on.
   Block fill(const Expr& first_box, std::int64_t boxes, const Expr& place) {
-    const std::int64_t steps = stage_.box_columns / columns_;  // steps of a box
+    const std::int64_t steps = stage_.box_columns / columns_;  // number of steps in a box
     const Unrolled i(b_, "i", stage_.rows / 64), j(b_, "j", boxes * steps);
     const Unrolled half(b_, by_matrix_ ? StaticText("matrix") : "half", by_matrix_ ? 4 : 2);
-    const Expr step = first_box * steps + j.at;  // step of the tile
+    const Expr step = first_box * steps + j.at;  // number of the step in the tile
     const Expr group = by_matrix_ ? step * 2 + half.at / 2 : step;
     const Expr lower = by_matrix_ ? half.at % 2 : half.at;
     const Expr sum = i.at * (s_.bn / 2) + group * 4 + lower * 2;
@@ -147,11 +148,11 @@ class Part {
     return var(out_.row0) + (s_.ping_pong == 1 ? integer(0) : var(out_.consumer) * s_.consumer_rows());
   }
 
-  /// Applies the epilogue to the pair of sums from `sum` on, `rows` and `columns` further than the thread's
-  /// first.
+  /// Applies the epilogue to the pair of sums from `sum` on. The pair is `rows` rows and `columns` columns
+  /// away from the thread's first one.
   Block finish(const Expr& sum, const Expr& rows, const Expr& columns) {
     if (out_.epilogue.empty()) return {};
-    // Its operands exist inside C only; a pair of columns is inside or outside.
+    // The epilogue's operands exist only inside C. Either both columns of the pair are inside or neither is.
     const VarId row = b_.var("row");
     const VarId column = b_.var("column");
     Block result = gemm_wgmma_epilogue(b_, p_, s_, out_, sum, var(row), var(column), 2);
@@ -166,7 +167,7 @@ class Part {
     return result;
   }
 
-  /// Writes the finished pair of sums to `index` of the tile, or for stmatrix to `registers`.
+  /// Writes the finished pair of sums to `index` of the tile; for stmatrix, to `registers`.
   Block to_shared(const Expr& sum, const Expr& registers, const Expr& index) {
     const int lanes = p_.size.gated ? 1 : 2;
     if (p_.output == p_.accum)
@@ -195,7 +196,7 @@ class Part {
     return store;
   }
 
-  /// Executes `stores` of the data that all threads of the consumer have written.
+  /// Executes `stores`, which read what all threads of the consumer have written.
   Block send(Block stores) {
     stores.push_back(Intrinsic{"tma_store_commit", {}, {}, 0});
     Block result = block(Intrinsic{"async_proxy_fence", {}, {}, 0}, named_barrier(out_));
@@ -210,12 +211,12 @@ class Part {
   BufferId tile_;
   GemmWgmmaStage stage_;
   bool by_matrix_;
-  std::int64_t chunk_;    ///< elements of 16 bytes
-  std::int64_t chunks_;   ///< chunks of a row of a box
-  std::int64_t sums_;     ///< columns of sums of one step
-  std::int64_t columns_;  ///< columns of C of one step
+  std::int64_t chunk_;    ///< elements in 16 bytes
+  std::int64_t chunks_;   ///< chunks in a row of a box
+  std::int64_t sums_;     ///< columns of sums in one step
+  std::int64_t columns_;  ///< columns of C in one step
   VarId first_, swizzle_;
-  Expr part_;  ///< element where the consumer's share begins
+  Expr part_;  ///< first element of the consumer's part
 };
 
 }  // namespace
@@ -238,7 +239,7 @@ Block gemm_wgmma_store(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   Part part(b, p, s, out, tile);
   if (s.store == 2) return part.in_turn(reused, matrix);
   Block result;
-  if (s.store == 3)  // the products of all consumers read the stages
+  if (s.store == 3)  // the products of all consumers have read the stages
     result.push_back(
         Intrinsic{"named_barrier", {}, {integer(s.consumers + 1), integer(128 * s.consumers)}, 0});
   append(result, part.at_once(reused, matrix));

@@ -1,5 +1,5 @@
-// Stores the accumulators of wgmma to C through shared memory, as statements. Whole lines of C, in any order
-// of the threads, are written by the tensor memory accelerator while the next tile is multiplied.
+// Statements that store the accumulators of wgmma to C through shared memory. The tensor memory accelerator
+// writes whole lines of C while the next tile is multiplied.
 #pragma once
 
 #include "ir/kernel.h"
@@ -8,17 +8,18 @@
 
 namespace lehr {
 
-/// Returns C as the stores see it.
+/// Returns the tensor map through which the stores see C.
 ir::TensorMap gemm_wgmma_store_map(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
-/// Stores the consumer's share of the tile to `tile` (shared, gemm_wgmma_stage(): parts x boxes x rows x
-/// columns, swizzled) and from there to C. `reused`: an earlier tile of the block used the same memory.
-/// `matrix` is that of the batch, if there is a batch.
+/// Stores a consumer's part of the tile of C. The part goes to the shared buffer `tile` (parts x boxes x rows
+/// x columns of gemm_wgmma_stage(), swizzled), and from there to C. `reused`: whether an earlier tile of the
+/// block has used the same memory. `matrix`: number of the matrix in the batch, if there is a batch.
 ir::Block gemm_wgmma_store(ir::KernelBuilder& builder, const GemmWgmmaProblem& problem,
                            const GemmWgmmaSchedule& schedule, const GemmWgmmaOutput& output,
                            ir::BufferId tile, bool reused, const ir::Expr& matrix);
 
-/// Must come after the last tile: shared memory must live until it has been read.
+/// Waits for all stores. Must come after the last tile, because shared memory must exist until the stores
+/// have read it.
 ir::Block gemm_wgmma_store_end(ir::KernelBuilder& builder, const GemmWgmmaSchedule& schedule,
                                const GemmWgmmaOutput& output);
 

@@ -43,8 +43,8 @@ Block GemmWgmmaWalk::each(VarId turn, const Expr& first, std::int64_t step, Bloc
     body.push_front(Let{turn, integer(0)});
     return body;
   }
-  // The walker's tiles are walker, walker + walkers, ...; the consumer takes first, first + step, ... of
-  // these.
+  // A block (or cluster) w of `walkers_` has the tiles w, w + walkers_, ... Among these, a consumer computes
+  // number first, first + step, ...
   const std::int64_t most = ceil_div(ceil_div(units_, walkers_), step);
   const VarId visit = b_.var("visit");
   body.push_front(Let{turn, var(visit) * step + first});
@@ -55,8 +55,8 @@ Block GemmWgmmaWalk::each(VarId turn, const Expr& first, std::int64_t step, Bloc
   return ir::block(loop_to(visit, (left + walkers_ * step) / (walkers_ * step), most, body));
 }
 
-// Blocks that run at the same time should share operands in the L2: `raster` tiles along bm are walked before
-// the next column of tiles.
+// `raster` tiles along bm are walked before the next column of tiles, so that blocks that run at the same
+// time share operands in the L2.
 GemmWgmmaWalk::Place GemmWgmmaWalk::place(VarId turn) const {
   const Expr walker = s_.cluster() == 1 ? var(block_) : var(cluster_);
   Expr tile = several_turns() ? var(turn) * walkers_ + walker : walker;

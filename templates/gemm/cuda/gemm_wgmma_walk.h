@@ -1,4 +1,4 @@
-// The tiles of C that a block of gemm_wgmma computes, and their order; its position in its cluster.
+// The tiles of C that a block of gemm_wgmma computes, their order, and the block's position in its cluster.
 #pragma once
 
 #include "ir/kernel.h"
@@ -6,7 +6,8 @@
 
 namespace lehr {
 
-/// The blocks of a cluster compute neighbouring tiles, cluster_bm x cluster_bn of them, and advance together.
+/// Walks over the tiles of C. The blocks of a cluster compute cluster_bm x cluster_bn neighbouring tiles at a
+/// time, and advance together.
 class GemmWgmmaWalk {
  public:
   /// `builder` must outlive this object.
@@ -14,19 +15,22 @@ class GemmWgmmaWalk {
                 const GemmWgmmaSchedule& schedule, const GemmWgmmaGrid& grid);
 
   ir::VarId block() const { return block_; }
-  /// Names the block's position in its cluster. Must come first. Empty without clusters.
+  /// Defines the variables of the block's position in its cluster. Must come first. Returns an empty block
+  /// without clusters.
   ir::Block begin() const;
-  /// Return the number in the cluster, and its components along bm and along bn. 0 without clusters.
+  /// Return the block's rank in the cluster, and the components of its position along bm and along bn. All
+  /// are 0 without clusters.
   ir::Expr rank() const;
   ir::Expr rank_m() const;
   ir::Expr rank_n() const;
 
   bool several_turns() const { return walkers_ < units_; }
-  /// Returns `body` for each tile of the block, or of one of `step` consumers that take turns, from the
-  /// `first`-th on. `turn` counts the block's tiles.
+  /// Returns a loop that executes `body` for tiles of the block: for the tile number `first`, first + step,
+  /// and so on (with step > 1, `step` consumers take turns). `turn` is the number of the tile among the
+  /// block's tiles.
   ir::Block each(ir::VarId turn, const ir::Expr& first, std::int64_t step, ir::Block body) const;
 
-  /// A tile's first row, first column and matrix of the batch. `lets` binds the variables.
+  /// First row and first column of a tile, and its matrix of the batch. `lets` defines the variables.
   struct Place {
     ir::Block lets;
     ir::VarId row0{}, column0{};
@@ -38,9 +42,9 @@ class GemmWgmmaWalk {
   ir::KernelBuilder& b_;
   GemmWgmmaSchedule s_;
   std::int64_t batch_;
-  std::int64_t rows_, columns_;  ///< clusters' tiles in one matrix, along bm and bn
-  std::int64_t units_;           ///< clusters' tiles in all
-  std::int64_t walkers_;         ///< clusters
+  std::int64_t rows_, columns_;  ///< number of clusters' tiles in one matrix, along bm and along bn
+  std::int64_t units_;           ///< number of clusters' tiles in the whole batch
+  std::int64_t walkers_;         ///< number of clusters
   ir::VarId block_{}, cluster_{}, rank_{};
 };
 

@@ -1,6 +1,6 @@
-// The layout of accumulators is that of PTX ISA 9.0, "Register Fragments for wgmma.mma_async.m64nNk16": warp
-// w of the warpgroup has rows 16 w to 16 w + 15, and in it lane l columns 2 (l % 4) and the next of rows l /
-// 4 and l / 4 + 8.
+// The layout of the accumulators is that of PTX ISA 9.0, "Register Fragments for wgmma.mma_async.m64nNk16":
+// warp w of the warpgroup holds rows 16 w to 16 w + 15. Among them, lane l holds columns 2 (l % 4) and 2 (l %
+// 4) + 1 of rows l / 4 and l / 4 + 8.
 #include "templates/gemm/cuda/gemm_wgmma_write.h"
 
 namespace lehr {
@@ -9,7 +9,7 @@ using namespace ir;
 
 namespace {
 
-/// Returns the flat index in C of (row, column) in wgmma's rows and columns.
+/// Returns the flat index in C of the element at (row, column), counted in wgmma's rows and columns.
 Expr element_of(const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out,
                 const Expr& row, const Expr& column) {
   return out.base + (s.swap_ab == 1 ? column * p.size.n + row : row * p.size.n + column);
@@ -20,9 +20,10 @@ Expr first_row(const GemmWgmmaSchedule& s, const GemmWgmmaOutput& out) {
   return var(out.row0) + own + var(out.thread) / 32 % 4 * 16 + var(out.lane) / 4;
 }
 
-/// Writes C behind a gate with swapped sides. The two neighbouring columns that a gate combines are two rows
-/// here, those of lanes l and l ^ 4. They exchange one sum, so that the lane of the even row has both of row
-/// l / 4, the other both of row l / 4 + 8.
+/// Writes C behind a gate with swapped operands. The two neighbouring columns of the product that a gate
+/// combines are two rows of the accumulators here, held by lanes l and l ^ 4. The two lanes exchange one sum:
+/// afterwards the lane of the even row has both sums of row l / 4, and the other lane both sums of row l / 4
+/// + 8.
 Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                        const GemmWgmmaOutput& out) {
   const Unrolled i(b, "i", s.consumer_rows() / 64), j(b, "j", s.bn / 8), v(b, "v", 2);
@@ -32,7 +33,8 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const BufferId other = b.buffer("other", p.accum, Scope::kRegister, 1);
   const BufferId pair = b.buffer("pair", p.accum, Scope::kRegister, 2);
   const Expr sum = i.at * (s.bn / 2) + j.at * 4 + v.at;
-  const auto inside = [&](const Expr& at_row, Block body) {  // the rows of a pair are both inside or outside
+  // Either both rows of a pair are inside or neither is.
+  const auto inside = [&](const Expr& at_row, Block body) {
     if (p.size.n % s.bm != 0) body = block(If{lt(at_row, integer(p.size.n)), body, {}});
     if (p.size.m % s.bn != 0) body = block(If{lt(var(column), integer(p.size.m)), body, {}});
     return body;
@@ -70,7 +72,8 @@ Block write_gated_rows(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
 Block gemm_wgmma_epilogue(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWgmmaSchedule& s,
                           const GemmWgmmaOutput& out, const Expr& first, const Expr& row, const Expr& column,
                           int lanes) {
-  // The channels are the columns of the workload's C: of p's C, or its rows if p is the transpose.
+  // The epilogue's channels are the columns of the workload's C. These are the columns of p's C, or its rows
+  // if p is the transpose.
   const bool along_rows = (s.swap_ab == 1) != p.size.swapped;
   return out.epilogue.in_place(
       b, out.accumulators, first,
@@ -86,13 +89,13 @@ Block gemm_wgmma_write(KernelBuilder& b, const GemmWgmmaProblem& p, const GemmWg
   const Unrolled i(b, "i", s.consumer_rows() / 64), half(b, "half", 2), j(b, "j", s.bn / 8);
   const VarId row = b.var("row");
   const VarId column = b.var("column");
-  // Neighbouring columns are neighbours in C unless the sides are swapped.
+  // Neighbouring columns are neighbours in C unless the operands are swapped.
   const std::int64_t vec = !swapped && p.size.n % 2 == 0 ? 2 : 1;
   const Unrolled v(b, "v", 2 / vec);
   const int lanes = static_cast<int>(vec);
   const Expr sum = i.at * (s.bn / 2) + j.at * 4 + half.at * 2 + v.at * vec;
   const Expr at = var(column) + v.at * vec;
-  const bool gated = p.size.gated;  // two neighbours become one
+  const bool gated = p.size.gated;  // whether two neighbouring columns become one
   const std::int64_t stored = gated ? 1 : vec;
   const int stored_lanes = static_cast<int>(stored);
   const Expr index =

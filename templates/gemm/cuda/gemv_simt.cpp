@@ -1,4 +1,4 @@
-// In a block each thread streams its share of the matrix with many loads in flight, and keeps the sums of its
+// Each thread of a block reads its part of the matrix with many loads in flight, and keeps the sums of its
 // outputs in registers. The lanes of a warp add up their sums by shuffles, the warps through shared memory.
 #include "templates/gemm/cuda/gemv_simt.h"
 
@@ -15,14 +15,14 @@ namespace {
 
 using namespace ir;
 
-/// Returns the longest vector of at most `most` elements that divides `count` elements and is aligned in
-/// every row of `extent`. `most` is a power of two.
+/// Returns the length of the longest vector that divides `count` elements and is aligned in every row of
+/// `extent` elements. It is at most `most`, a power of two.
 std::int64_t aligned_vector(std::int64_t most, std::int64_t count, std::int64_t extent) {
   while (count % most != 0 || extent % most != 0) most /= 2;
   return most;
 }
 
-/// Returns an element of `type` in f32 arithmetic.
+/// Converts an element of `type` to f32.
 Expr in_f32(DType type, Expr value) {
   return type == DType::kF32 ? value : cast(DType::kF32, value);
 }
@@ -83,16 +83,16 @@ class Lowering {
   bool outputs_are_whole() const { return p_.outputs % shape_.outputs_per_block == 0; }
   Expr first_of(std::int64_t elements) const { return p_.batch > 1 ? var(batch_) * elements : integer(0); }
 
-  /// Returns the first output of this thread's load `t` (of `outputs_per_load`), counted from the block's
-  /// first.
+  /// Returns the first output of this thread's load `t` (of `outputs_per_load` outputs), counted from the
+  /// block's first output.
   Expr output_in_block(const Expr& t) const {
     return (var(place_) + t * (s_.lanes_o() * s_.warps_o)) * shape_.outputs_per_load;
   }
 
   // ---- the loop over k ----
 
-  /// Goes over whole steps without bounds, then over the rest of k, whose loads are again shared by all
-  /// slices.
+  /// Walks over whole steps without bounds checks, and then over the rest of k, whose loads are distributed
+  /// over all slices, too.
   Block over_k() {
     const std::int64_t steps = p_.k / shape_.k_per_step;
     Block result;
@@ -119,9 +119,9 @@ class Lowering {
     return result;
   }
 
-  /// Issues `unroll` loads of the matrix first, so that all are in flight. Along k, slices take vectors side
-  /// by side. Otherwise a slice takes `unroll` k in a row, and the vectors' elements for these lie side by
-  /// side.
+  /// Issues `unroll` loads of the matrix first, so that all of them are in flight. If the matrix is
+  /// contiguous along k, slices read neighbouring vectors. Otherwise each slice reads `unroll` consecutive k,
+  /// so that it can load the vectors' elements for them at once.
   Block whole_step(const Expr& step) {
     const VarId u = builder_.var("u");
     const VarId k = builder_.var("k");
@@ -141,8 +141,9 @@ class Lowering {
     return result;
   }
 
-  /// Issues `each` loads of the matrix at k, into registers number `slot`. Outputs beyond the last one read
-  /// its elements instead, and are not stored: no load needs a bound.
+  /// Issues `each` loads of the matrix at k, into registers number `slot`. Loads of outputs after the last
+  /// one read elements of the last one instead, so that no load needs a bounds check; these outputs are not
+  /// stored.
   Block load_matrix(const Expr& k, const Expr& slot) {
     const VarId t = builder_.var("t");
     Expr output = var(first_) + output_in_block(var(t));
@@ -155,7 +156,7 @@ class Lowering {
                                   std::nullopt})));
   }
 
-  /// Loads elements k .. k + count of every vector.
+  /// Loads elements k .. k + count - 1 of every vector.
   Block load_vectors(const Expr& k, std::int64_t count) {
     const VarId i = builder_.var("i");
     const VarId q = builder_.var("q");
@@ -177,8 +178,8 @@ class Lowering {
     return block(loop(q, count, LoopKind::kUnrolled, parts));
   }
 
-  /// Adds the products of the load at `slot` to the sums. `first` is the element of the vectors' pieces (of
-  /// `count` k each) that belongs to its first k.
+  /// Adds the products of the load at `slot` to the sums. The vectors' registers hold `count` elements per
+  /// vector; `first` is the one that belongs to the load's first k.
   Block multiply_add(const Expr& slot, const Expr& first, std::int64_t count) {
     const VarId i = builder_.var("i");
     const VarId t = builder_.var("t");
@@ -210,7 +211,7 @@ class Lowering {
   }
 
   /// Executes `body` for every sum of this thread, on one of the lanes that hold the same sums. `output`
-  /// counts from the block's first.
+  /// counts from the block's first output.
   template <typename Body>
   Block each_sum(const Body& body) {
     const VarId i = builder_.var("i");
@@ -227,12 +228,12 @@ class Lowering {
     return block(If{eq(var(thread_) % s_.lanes_k, integer(0)), inner, {}});
   }
 
-  /// Stores one vector and one output of the block to C.
+  /// Stores the result for one vector and one output of the block to C.
   Block to_c(const Expr& vector, const Expr& output, Expr value) {
     const Expr at = var(first_) + output;
     Expr index = first_of(p_.vectors * p_.outputs) +
                  (p_.vectors_inner ? at * p_.vectors + vector : vector * p_.outputs + at);
-    // The channels are the columns of the workload's C.
+    // The epilogue's channels are the columns of the workload's C.
     value = epilogue_.of(value, {p_.matrix_is_a ? vector : at, false, index, 1, std::nullopt});
     if (p_.c_type != DType::kF32) value = cast(p_.c_type, value);
     Block store = block(Store{c_, index, value, 1, std::nullopt});
@@ -245,8 +246,8 @@ class Lowering {
         [&](const Expr& vector, const Expr& output, Expr value) { return to_c(vector, output, value); });
   }
 
-  /// Stores the sums of every warp along k in shared memory, in the order of C. Then each thread adds up
-  /// those of one result, always in the same order.
+  /// Stores the sums of every warp along k to shared memory, in the order of C. Then each thread adds up the
+  /// sums of one result, always in the same order.
   Block reduce_warps() {
     const std::int64_t results = block_results();
     Block body = block(Alloc{partial_}, Alloc{sum_});
@@ -262,7 +263,7 @@ class Lowering {
     const VarId at = builder_.var("at");
     const VarId warp = builder_.var("w");
     const bool whole = results % s_.threads() == 0;
-    // Threads without a result add up the last one once more: no branch around the sum.
+    // Threads without a result compute the last one once more, which avoids a branch around the sum.
     const Expr from = whole ? var(at) : min(var(at), integer(results - 1));
     Expr total = load(sum_, integer(0)) + load(partial_, (var(warp) + 1) * results + from);
     const Expr vector = p_.vectors_inner ? var(at) % p_.vectors : var(at) / shape_.outputs_per_block;
@@ -286,7 +287,7 @@ class Lowering {
   BufferId matrix_{}, vectors_{}, c_{}, acc_{}, matrix_part_{}, vector_part_{}, partial_{}, sum_{};
   VarId block_{}, batch_{}, thread_{};
   VarId first_{};  ///< the block's first output
-  VarId slice_{};  ///< this thread's share of k
+  VarId slice_{};  ///< number of this thread's slice of k
   VarId place_{};  ///< this thread's position along the block's outputs
 };
 

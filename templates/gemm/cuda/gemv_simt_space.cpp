@@ -12,16 +12,17 @@
 namespace lehr {
 namespace {
 
-// With more vectors, the tensor cores and tiled families reuse the matrix more.
+// Maximum number of vectors. With more, the tensor cores and the tiled families are faster, because they
+// reuse the matrix more.
 constexpr std::int64_t kMaxVectors = 8;
-// Widest load: PTX ISA, "ld", .v4.b32.
+// Bytes of the widest load (PTX ISA, "ld", .v4.b32).
 constexpr std::int64_t kLoadBytes = 16;
 // Registers for addresses, counters and predicates. Checked, with the terms of gemv_registers(), against
-// NVRTC 13.0 on sm_80 and sm_90a: of 300 sampled schedules each, those that are admitted do not spill.
+// NVRTC 13.0 on sm_80 and sm_90a: of 300 sampled schedules for each, those that are admitted do not spill.
 constexpr std::int64_t kOtherRegisters = 32;
 constexpr std::int64_t kMaxVectorElements = 128;
 
-/// Returns the elements per load that the alignment of a row permits.
+/// Returns the possible elements per load, given the alignment of a row.
 std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int64_t element_bytes) {
   std::vector<std::int64_t> widths;
   for (const std::int64_t width : powers_of_two(1, kLoadBytes / element_bytes)) {
@@ -30,7 +31,7 @@ std::vector<std::int64_t> vector_widths(std::int64_t contiguous_extent, std::int
   return widths;
 }
 
-/// Returns the power of two that covers an extent, or a warp.
+/// Returns the smallest power of two that is at least `extent` and at least 32 (a warp).
 std::int64_t covering(std::int64_t extent) {
   return std::max<std::int64_t>(32,
                                 static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent))));
@@ -68,12 +69,12 @@ GemvShape gemv_shape(const GemvProblem& p, const GemvSchedule& s) {
 std::int64_t gemv_registers(const GemvProblem& p, const GemvSchedule& s) {
   const GemvShape shape = gemv_shape(p, s);
   const std::int64_t accumulators = p.vectors * shape.outputs_per_thread;
-  // The vectors' share of a step. If the matrix lies along k, and many steps are unrolled, half of the next
-  // step's share comes early.
+  // Registers for elements of the vectors in a step. If the matrix is contiguous along k and many loads are
+  // unrolled, ptxas loads half of the next step's elements early.
   const std::int64_t ahead = p.matrix_along_k && s.unroll > 2 ? p.vectors * shape.chunk / 2 : 0;
   const std::int64_t elements = s.unroll * s.each * s.vec + p.vectors * shape.chunk + ahead;
   const std::int64_t in_flight = ceil_div(elements * size_of(p.type), 4);
-  // Elements of one load of the matrix and the vectors' share of it, as f32.
+  // Elements of one load of the matrix, and the vectors' elements for it, converted to f32.
   const std::int64_t converted = p.type == DType::kF32 ? 0 : s.vec * s.each + p.vectors * shape.k_per_load;
   const std::int64_t addresses = p.matrix_along_k ? 2 * s.each : 2 * s.unroll;
   return accumulators + in_flight + converted + addresses + kOtherRegisters;
@@ -106,7 +107,7 @@ void gemv_simt_knobs(Knobs<GemvSchedule>& k, const Workload& workload, const Lim
   using S = GemvSchedule;
   const GemvProblem p = gemv_problem(workload);
   k.knob(&S::vec, "vec", "elements per load of the matrix", vector_widths(p.row(), size_of(p.type)));
-  // Fewer than four lanes along a row of the matrix would leave most of each memory sector unused.
+  // With fewer than four lanes along a row of the matrix, most of each memory sector would be unused.
   k.knob(&S::lanes_k, "lanes_k", "lanes of a warp that split k",
          p.matrix_along_k ? powers_of_two(4, 32) : powers_of_two(1, 16));
   k.knob(&S::warps_k, "warps_k", "warps of a block that split k", powers_of_two(1, 16));
@@ -119,7 +120,7 @@ void gemv_simt_knobs(Knobs<GemvSchedule>& k, const Workload& workload, const Lim
   k.forbid("a step is longer than k",
            [=](const S& s) { return gemv_shape(p, s).k_per_step > covering(p.k); });
   k.forbid("too much code", [=](const S& s) { return p.vectors * s.each * s.unroll * s.vec > 1024; });
-  // ptxas starts as many loads of an iteration at once as it can, and spills those that do not fit.
+  // ptxas starts as many loads of an iteration at once as it can, and spills the registers that do not fit.
   k.forbid("too many elements of the vectors in flight", [=](const S& s) {
     return p.vectors * s.unroll * (p.matrix_along_k ? s.vec : 1) > kMaxVectorElements;
   });
@@ -136,8 +137,8 @@ void gemv_simt_knobs(Knobs<GemvSchedule>& k, const Workload& workload, const Lim
   });
 }
 
-// Takes enough bytes in flight to cover the memory's latency on every multiprocessor: four 16-byte loads per
-// thread. K is split over more warps while there are fewer than two blocks per multiprocessor.
+// Chooses enough bytes in flight to hide the memory's latency on every multiprocessor: four 16-byte loads per
+// thread. Splits k over more warps while there are fewer than two blocks per multiprocessor.
 GemvSchedule gemv_simt_wanted(const Workload& workload, const Limits& limits) {
   const GemvProblem p = gemv_problem(workload);
   GemvSchedule s;
@@ -157,7 +158,7 @@ GemvSchedule gemv_simt_wanted(const Workload& workload, const Limits& limits) {
   } else {
     s.lanes_k = 1;
     s.warps_k = 8;
-    // 8 lanes of 16 bytes take a cache line of 128 bytes, 2 lanes a sector.
+    // 8 lanes with 16 bytes each read a cache line of 128 bytes, 2 lanes a sector.
     while (s.lanes_k < 16 && few(s.lanes_o() * s.vec)) s.lanes_k *= 2;
   }
   s.unroll = std::max<std::int64_t>(1, 4 / s.each);

@@ -11,8 +11,8 @@
 
 namespace lehr {
 
-/// `vectors` small vectors of length k, each multiplied by the same matrix of `outputs` x k. The matrix is
-/// the workload's A or B: the one on the side of the larger dimension of C.
+/// `vectors` vectors of length k, each multiplied by the same matrix of `outputs` x k. The matrix is the
+/// workload's A if C has more rows than columns, else its B.
 struct GemvProblem {
   std::int64_t vectors = 1, outputs = 1, k = 1, batch = 1;
   /// Type of the matrix and the vectors.
@@ -20,29 +20,31 @@ struct GemvProblem {
   /// Type of C. Sums are in f32.
   DType c_type = DType::kF32;
   bool matrix_is_a = false;
-  /// Whether the matrix is stored row after row of k elements, else k after k.
+  /// Whether the matrix is contiguous along k; otherwise it is contiguous along the outputs.
   bool matrix_along_k = false;
-  /// Whether each vector is contiguous. Else the elements of one k lie side by side.
+  /// Whether each vector is contiguous. Otherwise the elements of all vectors for one k are neighbours.
   bool vectors_along_k = false;
-  /// Whether C holds the vectors of one output side by side, else the outputs of one vector.
+  /// Whether the results of all vectors for one output are neighbours in C. Otherwise all outputs of one
+  /// vector are neighbours.
   bool vectors_inner = false;
-  /// Returns the extent along which the matrix is contiguous.
+  /// Returns the extent of the dimension along which the matrix is contiguous.
   std::int64_t row() const { return matrix_along_k ? k : outputs; }
 };
 GemvProblem gemv_problem(const Workload& workload);
 
-/// The knobs; meanings and units are those of gemv_simt_knobs(). All sizes are powers of two.
+/// The knobs; gemv_simt_knobs() states their meanings and units. All sizes are powers of two.
 ///
-/// A warp is lanes_k x lanes_o lanes, a block warps_k x warps_o warps. The block has lanes_k * warps_k
-/// slices. Each slice takes one k (or vector of k) in slices(), and the partial sums meet at the end. A load
-/// of the matrix takes `vec` elements: of k if the matrix is contiguous along k, of outputs otherwise.
+/// A warp has lanes_k x lanes_o lanes, and a block warps_k x warps_o warps. Along k the block is divided into
+/// slices() = lanes_k * warps_k slices, which take turns: each slice multiplies every slices()-th k (or
+/// vector of k). At the end the partial sums of the slices are added up. A load of the matrix has `vec`
+/// elements: along k if the matrix is contiguous along k, otherwise along the outputs.
 struct GemvSchedule {
   std::int64_t vec = 1;
   std::int64_t lanes_k = 32;
   std::int64_t warps_k = 1, warps_o = 1;
-  std::int64_t each = 1;        ///< loads along the outputs
-  std::int64_t unroll = 1;      ///< loads along k
-  std::int64_t min_blocks = 1;  ///< launch bounds
+  std::int64_t each = 1;        ///< number of loads along the outputs
+  std::int64_t unroll = 1;      ///< number of loads along k
+  std::int64_t min_blocks = 1;  ///< minimum number of blocks on a multiprocessor, for the launch bounds
 
   std::int64_t lanes_o() const { return 32 / lanes_k; }
   std::int64_t threads() const { return 32 * warps_k * warps_o; }
@@ -51,12 +53,13 @@ struct GemvSchedule {
 
 /// Values derived from a problem and a schedule.
 struct GemvShape {
-  std::int64_t k_per_load = 1, outputs_per_load = 1;  ///< one of them is vec
+  /// K and outputs that one load of the matrix covers; one of them is `vec`
+  std::int64_t k_per_load = 1, outputs_per_load = 1;
   std::int64_t outputs_per_thread = 1;
   std::int64_t outputs_per_block = 1;
-  std::int64_t k_per_step = 1;  ///< k that a block covers in one iteration of its loop over k
-  /// Elements of k that a thread's vector loads cover at once: of one load of the matrix, or of all `unroll`
-  /// loads if these are consecutive along k.
+  std::int64_t k_per_step = 1;  ///< number of k that a block covers in one iteration of its loop over k
+  /// Number of elements of k for which a thread loads the vectors at once: those of one load of the matrix,
+  /// or of all `unroll` loads if they are consecutive along k.
   std::int64_t chunk = 1;
 };
 GemvShape gemv_shape(const GemvProblem& problem, const GemvSchedule& schedule);

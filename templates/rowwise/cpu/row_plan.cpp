@@ -5,7 +5,7 @@
 namespace lehr::cpu {
 namespace {
 
-/// Operations below which a value is computed again rather than stored and loaded.
+/// Number of operations below which a value is computed again instead of being stored and loaded.
 constexpr double kDear = 4;
 
 class Planner {
@@ -72,17 +72,18 @@ class Planner {
     plan_.roots.resize(at(plan_.passes));
     plan_.uses.assign(at(plan_.passes), std::vector<int>(plan_.expression.nodes.size(), 0));
     for (const RowReduction& each : plan_.reductions) plan_.roots[at(each.pass)].push_back(each.of);
-    // A value that is the same along the row is stored to all of it, once it is known.
+    // An output that is the same along the row is stored to the whole row once it is known.
     for (const int output : stored_) plan_.roots[at(plan_.ready[at(output)])].push_back(output);
   }
 
-  /// Returns whether keeping a value pays, rather than computing it again.
+  /// Returns whether keeping a value is faster than computing it again.
   bool is_worth_keeping(int number) const {
     const RowNode& node = plan_.node(number);
     if (node.op == RowOp::kInput) return keep_ == RowKeep::kRegisters;
     return keep_ != RowKeep::kAgain && dear_[at(number)];
   }
-  /// Its operands are in `dear_` already.
+  /// Returns whether computing the node costs more than loading it. The results for its operands are in
+  /// `dear_` already.
   bool is_dear(const RowNode& node) const {
     if (!node.varies) return false;
     if (flops_of(node) >= kDear || node.op == RowOp::kDiv || node.op == RowOp::kSqrt) return true;
@@ -105,7 +106,7 @@ class Planner {
   RowPlan plan_;
   std::vector<int> stored_;
   std::vector<bool> reached_;
-  std::vector<bool> dear_;  ///< by node: it costs more to compute than to load
+  std::vector<bool> dear_;  ///< for each node: whether computing it costs more than loading it
 };
 
 }  // namespace

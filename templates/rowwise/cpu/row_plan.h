@@ -1,4 +1,5 @@
-// The order in which a kernel computes a row expression: passes over a row, one for each dependent reduction.
+// The order in which a kernel computes a row expression: in passes over a row. A reduction that depends on
+// another one belongs to a later pass.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +9,19 @@
 
 namespace lehr::cpu {
 
-/// How a kernel treats values that a later pass needs, too.
+/// How a kernel treats values that a later pass needs again.
 enum class RowKeep : std::int64_t {
-  kAgain,     ///< computes them again
-  kScratch,   ///< values that cost more than a load stay in scratch memory
-  kRegisters  ///< these values, and inputs, stay in registers
+  kAgain,     ///< computes the values again
+  kScratch,   ///< values that cost more than a load are stored in scratch memory
+  kRegisters  ///< such values, and inputs, stay in registers
 };
 
-/// A sum, or the largest or least value, of a node that varies along the row.
+/// The sum, maximum or minimum along the row of a node that varies along it.
 struct RowReduction {
   RowOp op = RowOp::kSumOf;  ///< kSumOf, kMaxOf or kMinOf
-  int of = -1;               ///< a node
-  /// The number of the reduction that is the sum of the same node: this one then adds squared distances from
-  /// its mean. -1: it adds the values.
+  int of = -1;               ///< the node that is reduced
+  /// Number of a reduction that is the sum of the same node. If given, this reduction sums up the squared
+  /// distances from that sum's mean. -1: it sums up the values.
   int centre = -1;
   int pass = 0;
   friend bool operator==(const RowReduction&, const RowReduction&) = default;
@@ -29,27 +30,31 @@ struct RowReduction {
 struct RowPlan {
   RowExpression expression;
   std::vector<RowReduction> reductions;
-  std::vector<int> reduction;  ///< by node: the number of its reduction; -1 if it is not one
-  /// By node: the first pass that can compute it. If it is the same along the row: how many passes must end
-  /// before it is known.
+  /// For each node: the number of its reduction; -1 if the node is not a reduction.
+  std::vector<int> reduction;
+  /// For each node that varies along the row: the first pass that can compute it. For each other node: the
+  /// number of passes that must end before it is known.
   std::vector<int> ready;
   int passes = 0;
   std::vector<std::vector<int>>
-      uses;  ///< by pass and node: how often the pass uses it; 0: it does not compute it
-  std::vector<std::vector<int>> roots;  ///< by pass: nodes that vary and are reduced or stored in it
-  std::vector<bool> kept;               ///< by node: whether a pass behind the one that made it reads it
-  std::vector<int> made;                ///< by node: the pass that computes it first; -1 if it does not vary
-  std::vector<bool> needed;  ///< by node: whether it is the same along the row, and something reads it
+      uses;  ///< for each pass and node: how often the pass uses the node; 0: the pass does not compute it
+  std::vector<std::vector<int>> roots;  ///< for each pass: the varying nodes that are reduced or stored in it
+  /// For each node: whether a pass after the one that computed it reads it.
+  std::vector<bool> kept;
+  /// For each node: the pass that computes it first; -1 if it does not vary.
+  std::vector<int> made;
+  std::vector<bool> needed;  ///< for each node: whether it is the same along the row and is read
 
   const RowNode& node(int number) const { return expression.nodes[static_cast<std::size_t>(number)]; }
   bool has_reductions() const { return !reductions.empty(); }
-  /// Returns how many nodes are kept.
+  /// Returns the number of nodes that are kept.
   std::int64_t kept_count() const;
-  /// The values that one pass reads of the passes before it. Pass `passes` stands for the outputs that are
-  /// the same along the row and known behind the last pass.
+  /// The values from earlier passes that one pass reads. Pass number `passes` stands for the outputs that are
+  /// the same along the row and known only after the last pass.
   struct Needs {
-    std::vector<bool> row_values;  ///< by node: whether it is read, and the same along the row
-    std::vector<bool> reductions;  ///< by number: whether the reduction's result is read
+    /// For each node: whether it is the same along the row and the pass reads it.
+    std::vector<bool> row_values;
+    std::vector<bool> reductions;  ///< for each reduction: whether the pass reads its result
   };
   Needs needs_of(int pass, const Rowwise& rowwise) const;
 };

@@ -21,8 +21,8 @@ double neutral(RowOp op) {
   return op == RowOp::kMaxOf ? -kInfinity : op == RowOp::kMinOf ? kInfinity : 0;
 }
 
-/// Joins a value to a reduction so far. `value` is the first operand of max and min: where it is NaN the
-/// other one stays.
+/// Adds a value to a reduction. `value` is the first operand of max and min: if it is NaN, the other operand
+/// is the result.
 Expr joined(RowOp op, Expr value, Expr so_far) {
   if (op == RowOp::kMaxOf) return max(std::move(value), std::move(so_far));
   if (op == RowOp::kMinOf) return min(std::move(value), std::move(so_far));
@@ -39,7 +39,7 @@ Expr comparison(RowOp op, Expr a, Expr b) {
                                 : eq(std::move(a), std::move(b));
 }
 
-/// Returns the line of a tensor that a row reads or writes.
+/// Returns the number of the tensor's line that a row reads or writes.
 Expr line_of(const RowTensor& tensor, const Expr& row) {
   switch (tensor.line) {
     case RowTensor::Line::kRow:
@@ -62,11 +62,11 @@ Expr as_f32(Expr value, DType type) {
 
 struct RowSteps::Values {
   int pass = 0;
-  Expr number = integer(0);  ///< number of the row among the rows of the group
+  Expr number = integer(0);  ///< number of the row among the rows that are computed at once
   Expr row = integer(0);
   const RowVector& at;
   Block body = {};
-  std::vector<std::optional<Expr>> known = {};  ///< by node
+  std::vector<std::optional<Expr>> known = {};  ///< the values computed so far, for each node
 };
 
 RowSteps::RowSteps(RowKernel& kernel, std::int64_t accumulators)
@@ -111,8 +111,8 @@ Block RowSteps::each_row(const Body& body) {
   return row.over(body(row.at));
 }
 
-/// Returns a select. Its condition is a comparison if that varies as the select does, else a value that is
-/// not 0.
+/// Returns a select. Its condition is a comparison if the comparison varies whenever the select does;
+/// otherwise the condition is a value that is not 0.
 template <typename Value>
 Expr RowSteps::chosen(const RowNode& node, int lanes, const Value& value) const {
   const RowNode& condition = k_.plan.node(node.operands[0]);
@@ -177,7 +177,7 @@ Expr RowSteps::row_value(int node, const Expr& number) const {
   return load(*row_values_[at(node)], number * width(), width());
 }
 
-/// Returns an input that is the same along a row.
+/// Returns the value of an input that is the same along a row.
 Expr RowSteps::row_input(int node, const Expr& number, const Expr& row) const {
   const auto input = at(k_.plan.node(node).input);
   const RowTensor& tensor = k_.rowwise.in[input];
@@ -189,7 +189,7 @@ Expr RowSteps::row_input(int node, const Expr& number, const Expr& row) const {
                 tensor.type);
 }
 
-/// Returns the sum of all accumulators of a row.
+/// Returns the reduction of all accumulators of a row.
 Expr RowSteps::reduced(const RowReduction& reduction, std::size_t number, const Expr& row) const {
   const auto accumulator = [&](std::int64_t i) {
     return load(*sums_[number], (row * accumulators_ + i) * k_.lanes, lanes());
@@ -202,7 +202,7 @@ Expr RowSteps::reduced(const RowReduction& reduction, std::size_t number, const 
                                          : reduce_add(all);
 }
 
-/// Returns the value of a reduction: from its sum, or from a value that is the same along the row.
+/// Returns the value of a reduction, from its sum or from an operand that is the same along the row.
 Expr RowSteps::of_reduction(int node, const Expr& number) const {
   const RowNode& of = k_.plan.node(node);
   const auto n = static_cast<double>(k_.rowwise.n);
@@ -219,7 +219,7 @@ Expr RowSteps::of_reduction(int node, const Expr& number) const {
   return of.op == RowOp::kVarOf ? value - value : value;
 }
 
-/// Computes the values that are known after `behind` passes, and stores outputs among them.
+/// Computes the values that are known after `behind` passes, and stores those that are outputs.
 Block RowSteps::row_values(int behind, const Expr& row) {
   Block body;
   const RowPlan& plan = k_.plan;
@@ -293,7 +293,7 @@ Block RowSteps::end(int pass, const Expr& row) {
   return body;
 }
 
-/// Returns the index in the workspace at which a part of a split row stores its share of a reduction.
+/// Returns the index in the workspace at which a work item stores its part of a reduction of a split row.
 Expr RowSteps::partial(std::size_t reduction, const Expr& row, const Expr& work_item) const {
   return (integer(static_cast<std::int64_t>(reduction) * k_.split->rows) + row) * k_.split->work_items +
          work_item;
@@ -380,7 +380,7 @@ void RowSteps::store(std::size_t output, Values& values) {
                               values.at.active, k_.streaming && !values.at.active});
 }
 
-/// Returns a value in a vector of columns, whether it varies or not.
+/// Returns a value for a vector of columns, whether the value varies along the row or not.
 Expr RowSteps::operand(int node, Values& values) {
   const RowNode& of = k_.plan.node(node);
   if (of.varies) return varying(node, values);

@@ -1,4 +1,4 @@
-// The statements of a row expression: one kernel computes a few rows at once, vector by vector.
+// Statements that compute a row expression for a few rows at once, vector by vector.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace lehr::cpu {
 
-/// Rows that are split: each part computes a range of columns of all rows, one pass in each step of the
-/// kernel.
+/// For rows that are split among work items: each one computes a range of columns of all rows, one pass in
+/// each step of the kernel.
 struct RowSplit {
-  ir::BufferId partials{};  ///< [reduction][row][part]
-  std::int64_t rows = 1;    ///< rows for which there is room
+  ir::BufferId partials{};  ///< [reduction][row][work item]
+  std::int64_t rows = 1;    ///< number of rows for which there is room
   std::int64_t work_items = 1;
   ir::VarId work_item{};
-  int pass = 0;  ///< the pass of this step
+  int pass = 0;  ///< the pass of the current step
 };
 
 /// The kernel that computes the rows.
@@ -25,53 +25,56 @@ struct RowKernel {
   const Rowwise& rowwise;
   RowPlan plan;
   std::int64_t lanes = 16;
-  bool across = false;     ///< a vector holds rows, not columns
-  bool streaming = false;  ///< whole vectors are stored past the caches
+  bool across = false;     ///< whether a vector holds values of several rows, not of several columns
+  bool streaming = false;  ///< whether whole vectors are stored past the caches
   ir::KernelBuilder builder = {};
-  std::vector<ir::BufferId> in = {}, out = {};   ///< parameters; across, scratch memory for tensors that vary
+  /// Parameters; if `across`, scratch memory for tensors that vary along the row.
+  std::vector<ir::BufferId> in = {}, out = {};
   std::optional<RowSplit> split = std::nullopt;  ///< set while rows are being split
-  ir::BufferId tail = {};  ///< a vector that is not 0 in the lanes of the last, partial vector of a row
+  /// A vector that is not 0 in those lanes that exist in the last, partial vector of a row.
+  ir::BufferId tail = {};
 };
 
-/// A vector of columns (or, across, of rows) of some rows.
+/// A vector of columns of some rows; if `across`, a vector of rows.
 struct RowVector {
-  ir::Expr row = ir::integer(0);                  ///< the first one
-  ir::Expr column = ir::integer(0);               ///< the first one
+  ir::Expr row = ir::integer(0);                  ///< first row
+  ir::Expr column = ir::integer(0);               ///< first column
   std::optional<ir::Expr> active = std::nullopt;  ///< number of leading lanes that exist; nullopt: all
-  ir::Expr accumulator = ir::integer(0);          ///< the accumulator to which each reduction adds
+  ir::Expr accumulator = ir::integer(0);          ///< number of the accumulator to which each reduction adds
 };
 
-/// Computes `rows` rows at once, interleaved.
+/// Statements for `rows` rows that are computed at once, interleaved.
 class RowSteps {
  public:
-  /// Each reduction has `accumulators` accumulators a row. `vectors` are those of a row, for nodes that are
-  /// kept.
+  /// Each reduction has `accumulators` accumulators per row. `vectors` is the number of vectors in a row, for
+  /// nodes that are kept.
   RowSteps(RowKernel& kernel, std::int64_t rows, std::int64_t accumulators, std::int64_t vectors,
            RowKeep keep);
-  /// Computes one pass of rows that are split, one row at a time.
+  /// For rows that are split: computes the pass of the current step, one row at a time.
   RowSteps(RowKernel& kernel, std::int64_t accumulators);
 
   /// Returns the statements before the first pass, for the rows from `row` on.
   ir::Block begin(const ir::Expr& row);
   /// Computes one vector of each row in a pass.
   ir::Block step(int pass, const RowVector& at);
-  /// Computes the values that are the same along a row and follow from the sums of a pass, and stores
-  /// outputs.
+  /// Computes the values that are the same along a row and follow from the sums of a pass. Stores those that
+  /// are outputs.
   ir::Block end(int pass, const ir::Expr& row);
-  /// Stores the part's own sums for the next steps, where rows are split. It stands in place of end().
+  /// For rows that are split, instead of end(): stores the work item's own sums for the next steps.
   ir::Block leave(const ir::Expr& row);
-  /// Adds the parts' sums of the steps before, and computes what follows from them as end() does.
+  /// For rows that are split: adds up the sums of all work items from the previous step, and computes what
+  /// follows from them, as end() does.
   ir::Block gather(const ir::Expr& row);
-  /// Makes room for the accumulators of a pass, and clears them.
+  /// Allocates the accumulators of a pass, and clears them.
   ir::Block clear(int pass);
 
  private:
-  struct Values;  // nodes of one vector of one row
+  struct Values;  // values of the nodes for one vector of one row
 
   void make_buffers(const RowPlan::Needs& needs);
   int lanes() const { return static_cast<int>(k_.lanes); }
   int width() const { return k_.across ? lanes() : 1; }
-  /// Returns a constant in a vector of columns, or one that is the same along rows.
+  /// Returns a constant for a vector of columns, or a scalar one for nodes that are the same along the row.
   ir::Expr constant(double value, int lanes) const;
   ir::Expr row_value(int node, const ir::Expr& row) const;
   ir::Expr operand(int node, Values& values);
@@ -88,7 +91,7 @@ class RowSteps {
   ir::Expr row_input(int node, const ir::Expr& at, const ir::Expr& row) const;
   void add_to(std::size_t reduction, Values& values);
   void store(std::size_t output, Values& values);
-  /// Repeats a block for each of the rows, unrolled; `body` gets the row's number.
+  /// Returns `body` for each of the rows, unrolled; its argument is the number of the row.
   template <typename Body>
   ir::Block each_row(const Body& body);
   ir::Block row_values(int behind, const ir::Expr& row);

@@ -1,13 +1,14 @@
 // The loop nest of one thread's share of the rows:
 //
-//   for groups of `rows` rows, then for what is left of them
-//     for each pass: one a dependent reduction, the last one stores
+//   for groups of `rows` rows, then for the remaining rows
+//     for each pass (row_plan.h; the last pass stores)
 //       for steps of `vectors` vectors of columns    -> operands, reductions, outputs, in registers
 //
-// Few columns: a group has as many rows as a vector has lanes, and its rows are brought to lie side by side
-// (across). No reductions, and every tensor by elements: all rows are one. Few rows (split): each part has a
-// range of columns of all rows. The passes are steps of the kernel, and the parts' sums lie in a workspace
-// between them.
+// With few columns, a group has as many rows as a vector has lanes, and its elements are rearranged so that
+// neighbouring rows are contiguous (across). If there are no reductions and every tensor has a value for each
+// element, all rows are treated as one. With few rows, the rows are split: each work item has a range of
+// columns of all rows. The passes are then steps of the kernel, and the work items' sums lie in a workspace
+// between the steps.
 #include "templates/rowwise/cpu/rowwise_cpu.h"
 
 #include <algorithm>
@@ -29,21 +30,23 @@ using cpu::RowPlan;
 using cpu::RowSplit;
 using cpu::RowSteps;
 
-/// Most vectors that are kept in registers: with more the code of a row gets long, and more are spilled.
+/// Maximum number of vectors that are kept in registers. With more, the code of a row gets long, and more of
+/// them are spilled.
 constexpr std::int64_t kMostKept = 32;
-/// Most bytes of a row's kept values, such that they stay in a core's second-level cache.
+/// Maximum number of bytes of a row's kept values. They stay in the second-level cache of a core.
 constexpr std::int64_t kMostScratch = 1 << 19;
-/// Least bytes of outputs that may be worth storing past the caches.
+/// Minimum number of bytes of outputs that may be worth storing past the caches.
 constexpr std::int64_t kLeastStreamed = 1 << 18;
-/// Least columns that are worth a step of all threads, which takes a microsecond or two, for each pass.
+/// Minimum number of columns with which splitting a row pays. Each pass is then a step of all threads, which
+/// takes a microsecond or two.
 constexpr std::int64_t kLeastSplit = 1 << 14;
 
 struct Schedule {
   std::int64_t threads = 1, lanes = 16;
-  std::int64_t across = 0;   ///< 1: rows in lanes
-  std::int64_t vectors = 1;  ///< vectors of a step
-  std::int64_t rows = 1;     ///< at once
-  std::int64_t split = 0;    ///< 1: columns are shared out among threads, not rows
+  std::int64_t across = 0;   ///< 1: the lanes of a vector hold rows
+  std::int64_t vectors = 1;  ///< number of vectors in a step
+  std::int64_t rows = 1;     ///< number of rows computed at once
+  std::int64_t split = 0;    ///< 1: threads divide the columns, not the rows
   std::int64_t keep = 0;     ///< RowKeep
   std::int64_t streaming = 0;
 };
@@ -52,13 +55,13 @@ bool is_by_elements(const RowTensor& tensor) {
   return tensor.varies ? tensor.line == RowTensor::Line::kRow : tensor.line == RowTensor::Line::kOnly;
 }
 
-/// Returns whether all rows are one.
+/// Returns whether all rows can be treated as one row.
 bool is_flat(const Rowwise& r, const RowPlan& plan) {
   return !plan.has_reductions() && std::ranges::all_of(r.in, is_by_elements) &&
          std::ranges::all_of(r.out, is_by_elements);
 }
 
-/// Returns whether tensors can be brought to lie with their rows side by side.
+/// Returns whether tensors can be rearranged so that values of neighbouring rows are contiguous.
 bool goes_across(const Rowwise& r) {
   const auto goes = [](const RowTensor& tensor) {
     if (tensor.line == RowTensor::Line::kOnly) return true;
@@ -67,7 +70,8 @@ bool goes_across(const Rowwise& r) {
   return std::ranges::all_of(r.in, goes) && std::ranges::all_of(r.out, goes);
 }
 
-/// Returns the most rows that a schedule splits. Any further rows are shared out among threads.
+/// Returns the maximum number of rows that a schedule splits. With more rows, threads divide the remaining
+/// rows.
 std::int64_t most_split(const Schedule& s) {
   return 4 * s.threads;
 }
@@ -76,7 +80,7 @@ std::int64_t vectors_of(const Rowwise& r, const Schedule& s) {
   return s.across != 0 ? r.n : ceil_div(r.n, s.lanes);
 }
 
-/// Returns the bytes of outputs that can be stored past the caches.
+/// Returns the number of bytes of outputs that can be stored past the caches.
 double stored_bytes(const Rowwise& r) {
   double bytes = 0;
   for (const RowTensor& tensor : r.out)
@@ -142,7 +146,7 @@ Schedule wanted(const Workload& workload, const Limits& limits) {
   return s;
 }
 
-/// A kernel in the making.
+/// A kernel under construction.
 struct Lowering {
   const Rowwise& r;
   const Schedule& s;
@@ -166,13 +170,13 @@ void add_tensors(Lowering& l) {
   if (any_rows(l.r)) b.kernel.rows = Rows{b.var("rows"), ((std::int64_t{1} << 31) - 1) / l.r.n, rows_of(l.r)};
 }
 
-/// A part's share of the vectors of a row, in steps. The last part has the rest.
+/// A work item's share of the vectors of a row, in steps. The last work item also has the rest.
 struct Share {
   Expr first, count, is_last;
   std::int64_t most;
 };
 
-/// Computes all columns of a group of rows in one pass, or a part's share of them.
+/// Computes all columns of a group of rows in one pass, or a work item's share of the columns.
 Block columns(Lowering& l, RowSteps& steps, int pass, const Expr& row, const Share* share = nullptr) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
@@ -221,7 +225,8 @@ Block group(Lowering& l, std::int64_t rows, const Expr& row) {
   return body;
 }
 
-/// Brings the inputs of a group of rows side by side, computes, and stores the outputs as they lie in memory.
+/// Rearranges the inputs of a group of rows so that its rows are contiguous, computes the group, and stores
+/// the outputs as they lie in memory.
 Block across_group(Lowering& l, const Expr& row) {
   KernelBuilder& b = l.k.builder;
   const Expr left = l.row_count() - row;
@@ -278,7 +283,7 @@ Block across_group(Lowering& l, const Expr& row) {
   return body;
 }
 
-/// Computes a thread's share of all elements, as vectors.
+/// Computes a thread's share of all elements, in vectors.
 Block flat_work_item(Lowering& l) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
@@ -302,7 +307,7 @@ Block flat_work_item(Lowering& l) {
   return work_item;
 }
 
-/// Makes RowKernel::tail, where it is needed.
+/// Fills RowKernel::tail if it is needed.
 Block make_tail(Lowering& l) {
   if (l.tail() == 0 || !l.k.plan.has_reductions()) return {};
   KernelBuilder& b = l.k.builder;
@@ -315,7 +320,7 @@ Block make_tail(Lowering& l) {
                      std::nullopt});
 }
 
-/// Computes a thread's share of the rows from `from` on.
+/// Computes a thread's share of the rows, from row `from` on.
 Block rows_work_item(Lowering& l, std::int64_t from) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
@@ -324,7 +329,7 @@ Block rows_work_item(Lowering& l, std::int64_t from) {
   const VarId first = b.var("first"), count = b.var("count"), own = b.var("own"), row = b.var("row");
   Block work_item = make_tail(l);
   const std::int64_t share = ceil_div(rows_of(l.r), s.threads);
-  if (s.across != 0) {  // groups are shared out, so that all but the last one are whole
+  if (s.across != 0) {  // threads divide groups, so that all groups but the last one are whole
     const Expr groups = (all + (at_once - 1)) / at_once;
     work_item.push_back(Let{first, cpu::first_tile(var(l.work_item), groups, s.threads)});
     const Expr own_groups = cpu::first_tile(var(l.work_item) + 1, groups, s.threads) - var(first);
@@ -346,7 +351,7 @@ Block rows_work_item(Lowering& l, std::int64_t from) {
   return work_item;
 }
 
-/// Computes a part's share of the columns of split rows in one pass.
+/// Computes a work item's share of the columns of split rows, in one pass.
 Block split_work_item(Lowering& l, int pass) {
   KernelBuilder& b = l.k.builder;
   const Schedule& s = l.s;
@@ -373,8 +378,8 @@ Block split_work_item(Lowering& l, int pass) {
   return work_item;
 }
 
-/// Returns a step for each pass, and one more where an output is known behind the last one. The first step
-/// also computes the rows that are not split.
+/// Returns a step for each pass, and one more step if an output is known only after the last pass. The first
+/// step also computes the rows that are not split.
 Block split_steps(Lowering& l) {
   KernelBuilder& b = l.k.builder;
   const RowPlan& plan = l.k.plan;
