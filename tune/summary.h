@@ -59,8 +59,8 @@ struct RunSummary {
 };
 
 struct Summary : RunSummary {
-  int in_flight =
-      0;  ///< Measurer::in_flight(): with the seed it decides which results are known at each pick
+  /// Measurer::in_flight(). Together with the seed it decides which results are known at each pick.
+  int in_flight = 0;
 
   std::optional<Trial> default_trial;  ///< nullopt: no default ran
   std::optional<Trial> best;           ///< nullopt: nothing ran
