@@ -22,8 +22,9 @@ std::string coverage_text(const Applied& applied);
 /// layers.
 std::string layers_text(const std::vector<Layer>& layers);
 
-/// Returns lines: how much is replaced, what stays the engine's and why, how far off and how much faster the
-/// network is, which share of the time is covered, and the times of layers.
+/// Returns the report as lines: how many matches are replaced, which stay the engine's and why, the
+/// differences of the outputs, the speedup, the share of the time that kernels cover, and the times of
+/// layers.
 std::string report_text(const Applied& applied);
 
 void describe(auto& field, const OperatorShare& share) {
