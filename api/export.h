@@ -9,7 +9,7 @@
 
 namespace lehr::api {
 
-/// What an export does with a winner whose verdict is provisional.
+/// The treatment of winners whose verdict is provisional.
 enum class Unproven {
   kProve,  ///< measure it again
   kTake,   ///< export it as it is; the caller checks the results of its kernel

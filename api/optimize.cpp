@@ -31,9 +31,9 @@ void describe(auto& field, const Share& share) {
 
 namespace {
 
-/// Seconds for finding out in the engine which matches pay. The time of apply(), which also checks outputs,
-/// is kept between kLeastTrying_s and kMostTrying_s. Of the whole run's time, the fraction kTryingShare of
-/// all that exceeds kShort_s is reserved for trying.
+/// Time in which the engine finds out which matches pay. kLeastTrying_s and kMostTrying_s: limits of the
+/// seconds that apply() gets, which also checks outputs. kTryingShare: fraction that tuning leaves for this
+/// of all time above kShort_s seconds.
 constexpr double kLeastTrying_s = 2, kMostTrying_s = 60, kTryingShare = 0.2, kShort_s = 20;
 /// Upper limit of the bytes of object files that tuning keeps for the library.
 constexpr std::int64_t kObjectBytes = std::int64_t{64} << 20;
@@ -41,8 +41,8 @@ constexpr std::int64_t kObjectBytes = std::int64_t{64} << 20;
 constexpr double kLate = 1.1;
 
 /// Estimates the seconds that optimize() needs after tuning, without the time for trying which matches pay.
-/// kCompilations: compiling the library's own code and linking takes as long as compiling this many kernels.
-/// kInferences: the engine runs the network this often, with inputs of all kinds. kSecondsForEachByte:
+/// kCompilations: number of kernels whose compilation takes as long as compiling the library's own code and
+/// linking. kInferences: number of the engine's inferences, with inputs of all kinds. kSecondsForEachByte:
 /// writing and loading the network. kRest_s: everything else.
 double behind_s(double sum_us, double compile_s, std::size_t bytes) {
   constexpr double kCompilations = 14, kInferences = 300, kSecondsForEachByte = 2e-8, kRest_s = 1.5;

@@ -20,11 +20,11 @@ cluster::Plan plan_of(const std::vector<Workload>& workloads, const TuneOptions&
 /// Returns the workloads of the shard that the options name, in the order of the list.
 std::vector<Workload> share_of(const std::vector<Workload>& workloads, const TuneOptions& options);
 
-/// What a shard does before and after it tunes. It does nothing if TuneOptions::publish is empty.
+/// The work of a shard before and after its tuning. It does nothing if TuneOptions::publish is empty.
 class ShardRun {
  public:
-  /// Agrees with the other shards on the plan, copies rows that earlier attempts at the shard have published
-  /// to the log, measures the plan's probe, and begins to publish. Throws lehr::Error.
+  /// Agrees with the other shards on the plan, copies to the log the rows that earlier attempts at the shard
+  /// have published, measures the plan's probe, and begins to publish. Throws lehr::Error.
   ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device& device, Log& log,
            Reporter& reporter);
   ~ShardRun();

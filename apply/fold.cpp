@@ -13,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// Whether the elements of one channel are contiguous. They are in filters, and in a B that is stored
-/// transposed. In another B they are a column.
+/// Whether the elements of one channel are contiguous. This holds for filters, and for a B that is stored
+/// transposed. In any other B a channel is a column.
 bool is_channel_first(const Workload& workload) {
   return images_of(workload) || tensor_shapes(workload)[1].back().stride > 1;
 }

@@ -69,10 +69,9 @@ namespace {
 
 /// Returns "12 trials and 1 verdict added, 3 were there already, 2 damaged rows left out".
 std::string added_text(const AddedRows& rows) {
-  const auto both =
-      [&](std::int64_t RowCounts::* count) {  // devices do not count: they come with their trials
-        return rows.trials.*count + rows.verdicts.*count;
-      };
+  const auto both = [&](std::int64_t RowCounts::* count) {  // devices do not count
+    return rows.trials.*count + rows.verdicts.*count;
+  };
   std::string text = fmt::format("{} and {} added", counted(rows.trials.added, "trial"),
                                  counted(rows.verdicts.added, "verdict"));
   if (rows.devices.added > 0) text += ", with " + counted(rows.devices.added, "device");

@@ -24,9 +24,9 @@ struct LibraryAnswer {
   bool cold = false;
 };
 
-/// Returns answers for all functions of the library at `path`. There is one for each number of threads that
-/// the function was tuned with and that this machine has; if there is none, for the nearest number. Throws as
-/// ExportedLibrary does.
+/// Returns answers for all functions of the library at `path`. A function has an answer for each number of
+/// threads that it was tuned with and that this machine has. If there is no such number, the nearest one is
+/// used. Throws as ExportedLibrary does.
 std::vector<LibraryAnswer> library_answers(const std::string& path);
 /// Returns the answer for a workload, on the processor with `limits.cores` threads, or on the GPU with the
 /// number `device`. Throws as ExportedLibrary::answer() does.

@@ -39,7 +39,7 @@ struct RebuiltSet {
     std::size_t kernel = 0;  ///< position among all kernels
     std::int64_t to = 0;
   };
-  /// The time of the member that serves this many rows.
+  /// The measured time of a call with `rows` rows, by the member that serves it.
   struct Time {
     std::int64_t rows = 0;
     double us = 0;

@@ -9,9 +9,9 @@
 
 namespace lehr {
 
-/// What can compute a node if it reads and writes bf16 instead of f32. kNone: nothing can. kEngine: the
-/// engine, because the node only moves elements. kPlugin: the plug-in's operator with the same name and
-/// attributes (plugin/README.md).
+/// Tells who can compute a node that reads and writes bf16 instead of f32. kEngine: the engine, since the
+/// node only moves elements. kPlugin: the plug-in's operator with the same name and attributes
+/// (plugin/README.md). kNone: nobody.
 enum class NarrowNode { kNone, kEngine, kPlugin };
 NarrowNode narrow_node(const OnnxNode& node, const GraphShapes& shapes);
 /// Whether the node's output gets elements of this input, so that the input is in bf16, too. Other inputs are

@@ -46,7 +46,7 @@ RowTerm root(const RowTerm& of) {
   return term;
 }
 
-/// What the function that writes an operator gets.
+/// Input of the functions that write operators.
 struct Site {
   const OnnxNode& node;
   Terms in;

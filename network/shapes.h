@@ -15,7 +15,7 @@ namespace lehr {
 
 using Dim = std::optional<std::int64_t>;  ///< nullopt: the size is not known
 
-/// What is known about a value before the graph runs.
+/// The facts about a value that are known before the graph runs.
 struct ValueFacts {
   OnnxType type = OnnxType::kUnknown;
   std::optional<std::vector<Dim>> shape;  ///< nullopt: not even its rank is known

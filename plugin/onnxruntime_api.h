@@ -36,7 +36,7 @@ struct OrtValue;
 /// The table: function pointers, one after the other.
 struct OrtApi;
 
-/// What the library's only exported function returns, `const OrtApiBase* OrtGetApiBase()`.
+/// The result of the library's only exported function, `const OrtApiBase* OrtGetApiBase()`.
 struct OrtApiBase {
   /// returns nullptr if the library is older than this version
   const OrtApi* (*get_api)(std::uint32_t version);

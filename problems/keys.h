@@ -45,8 +45,8 @@ struct Limit {
 struct Notation {
   std::span<const Key> keys;
   std::span<const Limit> limits = {};
-  /// What an argument must be, for errors about unknown keys: "flag of MIOpenDriver". "": unknown keys are
-  /// ignored.
+  /// The expected kind of argument, for errors about unknown keys: "flag of MIOpenDriver". "": unknown keys
+  /// are ignored.
   std::string_view thing = {};
 };
 
