@@ -204,7 +204,7 @@ struct Progress {
     kSetup,    ///< inputs and expected outputs are being computed
     kResumed,  ///< `text` says what earlier runs contribute
     kTrial,    ///< one more candidate has been measured
-    kNewBest,  ///< as kTrial, and the candidate is the fastest so far
+    kNewBest,  ///< one more candidate has been measured, and it is the fastest so far
     kFitted,   ///< the cost model was fitted again
     kFinals,   ///< the finalists are about to be timed against each other
     kStep      ///< `text` names the next step of optimize() or apply()

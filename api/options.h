@@ -12,7 +12,7 @@
 namespace lehr::api {
 
 /// Returns the flag of a member: "--run-timeout" for "run_timeout_s". `is_on` is true for a switch that is on
-/// by default. Its flag begins with "--no-": "--no-winograd".
+/// by default; the flag of such a switch begins with "--no-": "--no-winograd".
 std::string flag_of(std::string_view member, const OptionRow& row, bool is_on = false);
 /// Returns the words of OptionRow::choices.
 std::vector<std::string> choices_of(const OptionRow& row);

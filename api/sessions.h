@@ -32,8 +32,8 @@ inline const std::pair<Code, std::string> kStopped = {Code::kInterrupted,
 /// Returns the document as indented text. Its strings may hold any bytes.
 std::string dumped(const nlohmann::json& document);
 
-/// Throws Error(kUser) if an option that only holds for single kernels is given for a range, or the other way
-/// round.
+/// Throws Error(kUser) if an option that is only for single kernels is given for a range of rows, or an
+/// option that is only for ranges is given without one.
 void check_ranges(const std::vector<Workload>& workloads, const TuneOptions& options);
 /// Tunes a range of rows within the session's limits. If the session has no limit, each size that is searched
 /// gets kSecondsASize.

@@ -218,15 +218,15 @@ std::vector<SharedResult> tune_ranges(const std::vector<SharedTask>& ranges, dou
   return results;
 }
 
-/// Returns the tasks that are ranges, or all others. `numbers` gets the position in `tasks` of each returned
-/// task.
+/// Returns the tasks that are ranges of rows, if `ranges` is true; else the tasks that are not. `numbers`
+/// gets the position in `tasks` of each returned task.
 std::vector<SharedTask> part_of(const std::vector<SharedTask>& tasks, bool ranges,
                                 std::vector<std::size_t>& numbers) {
   std::vector<SharedTask> part;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (is_range(tasks[i].workload) != ranges) continue;
     part.push_back(tasks[i]);
-    // A task and the task that `instead_of` names are either both ranges or both not.
+    // A task and the task that `instead_of` names are both in the same part.
     if (part.back().instead_of)
       part.back().instead_of =
           static_cast<std::size_t>(std::ranges::find(numbers, *part.back().instead_of) - numbers.begin());

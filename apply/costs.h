@@ -1,5 +1,5 @@
-// Other costs of an applied network than its time at the sizes that it was applied for: its session, and
-// times at other sizes.
+// Costs of an applied network that its time at the chosen sizes does not show: the cost of its session, and
+// its times at other sizes.
 #pragma once
 
 #include <cstdint>

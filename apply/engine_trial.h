@@ -1,4 +1,5 @@
-// Asks an inference engine whether a rewritten network computes the same, and how fast it is.
+// Tries a rewritten network in an inference engine: whether it computes the same as the original, and how
+// fast it is.
 #pragma once
 
 #include <array>
@@ -71,7 +72,7 @@ struct EngineVerdict {
   MatchVerdict matches = {};                 ///< empty if they were not compared
   double original_us = 0, rewritten_us = 0;  ///< medians of alternating timings; 0: not timed
   Ratio speedup;
-  /// Times by node; empty if not asked for, or if the engine does not report them.
+  /// Times by node. Empty if they were not requested, or if the engine does not report them.
   std::vector<onnxruntime::NodeTime> original_nodes, rewritten_nodes;
 };
 /// Describes how much faster a network is (0: not timed), and the bounds of this ratio (null: not known).

@@ -1,4 +1,5 @@
-// Folds linear nodes after a convolution or product into its filter (or B) and its bias.
+// Folds linear nodes that follow a convolution or product into the filter (or B) and the bias of the
+// convolution or product.
 #pragma once
 
 #include <optional>

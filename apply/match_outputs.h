@@ -34,7 +34,7 @@ std::vector<MatchOutput> all_match_outputs(const Network& original, const std::s
 /// layout in the original.
 std::string with_outputs(std::string_view model, std::span<const MatchOutput> values);
 
-/// A network that is compared by its matches.
+/// A network whose matches are compared with the original's.
 struct MatchTrial {
   std::string bytes;   ///< the rewritten network's ONNX file
   std::string plugin;  ///< "": no plug-in

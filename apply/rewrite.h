@@ -45,7 +45,8 @@ struct RewrittenModel {
   std::size_t replaced = 0;     ///< number of matches
   std::vector<KeptMatch> kept;  ///< replacements that could not be written
   std::map<const Match*, std::string>
-      weights;  ///< for each replaced match that has a filter (or B), the name of the one that its node reads
+      /// for each replaced match with a filter (or B), the name under which its node reads the filter (or B)
+      weights;
   ExternalFiles external;  ///< files that the model still refers to
 };
 

@@ -32,9 +32,9 @@ struct ValueForm {
 
   bool is_read(Form form) const { return (read >> form & 1) != 0; }
 };
-/// Returns the conversions of a value to all forms in which it is read. A conversion comes after the one
-/// whose output it reads. A value that is both cast and transposed is transposed in f32, which engines do
-/// fastest.
+/// Returns the conversions of a value to all forms in which it is read. A conversion comes after the
+/// conversion whose output it reads. A value that is both cast and transposed is transposed in f32, which
+/// engines do fastest.
 std::vector<Conversion> conversions(const ValueForm& value);
 
 /// A match with the forms of the values that its kernel reads and writes. Values and nodes are numbers of a

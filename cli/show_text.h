@@ -1,4 +1,4 @@
-// The four forms in which `lehr show` prints a kernel. Each function adds its part to a JSON document and to
+// The four forms in which `lehr show` prints a kernel. Each function adds one form to a JSON document and to
 // a text.
 #pragma once
 

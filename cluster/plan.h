@@ -13,7 +13,7 @@
 
 namespace lehr::cluster {
 
-/// One of the shards of a run.
+/// A shard of a run.
 struct Shard {
   int index = 0;  ///< from 0
   int count = 1;

@@ -27,7 +27,7 @@ struct Deployment {
 const Deployment& deployment_of(Target target);
 const Deployment& deployment_of(const FolderKernel& kernel);
 
-// The rows, each in its target's folder.
+// The rows. Each is defined in the folder of its target.
 extern const Deployment kCpuDeployment, kCudaDeployment;
 
 /// Alignment of packed memory in bytes, which suits the widest vectors.

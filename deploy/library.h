@@ -83,7 +83,7 @@ std::vector<std::string> public_names(const Library& library);
 /// same kernels and compilers give the same bytes. Throws Error(kEnvironment) if a compiler or the binutils
 /// fail.
 std::vector<FolderFile> library_files(const Library& library, FolderCompilers& compilers);
-/// Returns the shared library alone.
+/// Returns only the shared library, without the other files.
 std::vector<FolderFile> shared_library_file(const Library& library, FolderCompilers& compilers);
 
 }  // namespace lehr

@@ -35,8 +35,8 @@ std::string number_of(std::string_view value) {
   return (least.empty() || is_whole(least)) && is_whole(most) ? fmt::format("{}to{}", least, most) : "";
 }
 
-/// Returns the workload that gives a function its name. It does not depend on the number of rows that the
-/// kernels were tuned with, if kernels take any number.
+/// Returns the workload that gives a function its name. If the kernels take any number of rows, this workload
+/// does not depend on the number that they were tuned with.
 Workload named_workload(const Workload& workload) {
   return call_rows(workload).open ? with_rows(workload, 1) : workload;
 }

@@ -117,8 +117,8 @@ std::optional<Refusal> add_set(const Winner& range, const Database& log,
   return std::nullopt;
 }
 
-/// Joins the sets of kernels that take any number of rows and compute the same on one device. In the joined
-/// set, the kernel serves a call that was timed with the nearest number of rows, compared by ratio.
+/// Joins sets of kernels that take any number of rows and compute the same on one device. In the joined set,
+/// a call is served by the kernel whose timed number of rows is nearest to the call's, compared by ratio.
 void join_open_sets(RebuiltWinners& winners) {
   std::map<std::pair<std::string, std::uint64_t>, std::vector<RebuiltSet>> groups;
   std::erase_if(winners.sets, [&](RebuiltSet& set) {

@@ -12,8 +12,8 @@ namespace lehr {
 /// Texts or compiled objects, by their names.
 using Texts = std::map<std::string, std::string>;
 
-/// Compiles the texts and returns the objects by the same names. Throws Error(kEnvironment) if a text does
-/// not compile.
+/// Compiles the texts. Returns the compiled objects, by the names of the texts. Throws Error(kEnvironment) if
+/// a text does not compile.
 Texts compiled(const Texts& texts, HostCompiler& compiler);
 
 /// Returns `options` for the instruction set `isa` and with additional flags. The flags remove symbols that

@@ -221,7 +221,7 @@ class Walk {
 /// Returns the least and the greatest integer to draw an input from. Negative integers are included only if
 /// the range has no others. Returns nullopt for a range without bounds or without integers.
 std::optional<std::pair<std::int64_t, std::int64_t>> wholes_in(Range range) {
-  // kUsual: distance from the lower end if there is no upper bound
+  // kUsual: width of a range without an upper bound
   constexpr double kMost = 0x1p31, kUsual = 7;
   if (range.low == -INFINITY && range.high == INFINITY) return std::nullopt;
   if (range.low == -INFINITY) range.low = std::min(0.0, range.high);

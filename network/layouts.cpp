@@ -12,8 +12,8 @@
 namespace lehr {
 namespace {
 
-/// The inputs that may be images: the index of the first, and the distance from one to the next. A step of 0
-/// means that there is only one.
+/// The inputs of a node that may be images: the index of the first such input, and the distance to the next.
+/// A step of 0 means that there is only one such input.
 struct ImageInputs {
   std::size_t first = 0, step = 0;
 };

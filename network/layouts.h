@@ -41,13 +41,13 @@ bool has_channels_last(const Workload& workload);
 /// a convolution, and a tensor that is added to its output element by element.
 bool is_image(const Workload& workload, std::size_t input);
 
-/// For matches that other workloads can compute, these workloads: in bf16, with channels last, then both. A
-/// family serves each of them.
+/// For each match, the other workloads that can compute it: in bf16, with channels last, and in bf16 with
+/// channels last, in this order. Only workloads that a family serves are included.
 using OtherForms = std::unordered_map<const Match*, std::vector<Workload>>;
 /// Returns the other forms of all matches. Forms in bf16 (narrow_workloads()) are included only if `narrow`
 /// is true. Forms with channels last are included for convolutions in bf16 and in 8 bits. For a convolution
-/// in f32 one is included only if it is connected with a depthwise convolution through images, since others
-/// gain nothing.
+/// in f32 such a form is included only if images connect the convolution with a depthwise convolution, since
+/// other convolutions in f32 gain nothing.
 OtherForms other_forms(const OnnxModel& model, const GraphShapes& shapes, const Matches& matches,
                        const IsServed& is_served, bool narrow);
 

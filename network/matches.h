@@ -32,7 +32,7 @@ struct Match {
   /// too, but other nodes may still read their outputs.
   std::vector<std::size_t> before;
   std::string_view output;  ///< the value that the nodes make; the first output of a row expression
-  /// The other outputs of a row expression, in the order of the workload's outputs.
+  /// All outputs of a row expression but the first, in the order of the workload's outputs.
   std::vector<std::string_view> more_outputs = {};
   /// The value for each tensor of the workload except its output, in order. "" if it is made from several
   /// constants, such as a bias into which a normalization is folded.

@@ -50,7 +50,7 @@ struct OnnxTensor {
   std::shared_ptr<const OnnxTensor> matches = nullptr;
   /// Whether the constant is also an input, so that callers may replace it (IR 4 and newer).
   bool overridable = false;
-  std::string_view record;  ///< its field of the graph, as the file has it; "" for an attribute's tensor
+  std::string_view record;  ///< bytes of the tensor's field in the graph; "" for a tensor of an attribute
 };
 /// Returns the product of the dims; 1 for a scalar. Saturates.
 std::int64_t element_count(const OnnxTensor& tensor);
@@ -59,7 +59,8 @@ std::int64_t listed_count(const OnnxTensor& tensor);
 /// Returns the elements of a tensor of s64, s32, s8, u8 or bool within the file; nullopt for other tensors,
 /// and if there are more than `most` elements.
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most);
-/// Returns the elements of a tensor of f32 in the same way.
+/// Returns the elements of a tensor of f32 within the file; nullopt for other tensors, and if there are more
+/// than `most` elements.
 std::optional<std::vector<float>> floats_of(const OnnxTensor& tensor, std::int64_t most);
 
 struct OnnxAttribute {

@@ -286,7 +286,7 @@ class QuantizedMatch {
     try {
       return take_node() || (!now_.coded && take_function());
     } catch (const Refused&) {
-      return false;  // the steps found so far stay
+      return false;  // the steps that were found so far stay in the match
     } catch (const Error&) {
       return false;
     }
@@ -424,7 +424,7 @@ class QuantizedMatch {
   const OpenGraph& graph_;
   const Codings codings_;
   const OnnxNode& main_;
-  Workload workload_;  ///< without its epilogue and its output's type
+  Workload workload_;  ///< the workload, without its epilogue and the type of its output
   Coded x_, w_;
   std::optional<CodedWeights> made_;  ///< the weights, if the file does not have them in this form
   std::string_view bias_;             ///< name of the bias that is added to the sums; "": no such bias

@@ -64,7 +64,8 @@ void add_residual(const QuantizedStep& step, float unit, FoundMatch& found) {
   add_zero(step.coding, found);
 }
 
-/// Adds the quantization. Returns the unit of the values for the steps `behind`, which follow it.
+/// Adds the quantization. `behind` has the steps that follow it. Returns the unit of the values that these
+/// steps get.
 float add_code(const Coding& coding, float unit, std::span<const QuantizedStep> behind, FoundMatch& found) {
   const float scale = unit == coding.scale() ? 1 : unit / coding.scale();
   if (behind.empty()) {

@@ -12,7 +12,7 @@ namespace {
 
 using Terms = std::vector<RowTerm>;
 
-// Puts parentheses around every operation. The workload's canonical text leaves out those that are not
+// Puts parentheses around every operation. The workload's canonical text omits parentheses that are not
 // needed.
 RowTerm infix(std::string_view symbol, const RowTerm& left, const RowTerm& right) {
   return {fmt::format("({}{}{})", left.text, symbol, right.text)};

@@ -42,7 +42,7 @@ struct RowNodeForm {
   bool alone = false;      ///< whether a kernel for this node alone is worthwhile
   std::size_t values = 0;  ///< number of leading inputs that are operands
 };
-/// Returns the form of a node. Returns nullopt if row expressions lack its operator, or for other values of
+/// Returns the form of a node. Returns nullopt if row expressions have no such operator, or do not support
 /// its attributes. `rank` is the rank of the first input. `axes` has the axes of a reduction that gets them
 /// as an input.
 std::optional<RowNodeForm> row_form(const OnnxNode& node, std::int64_t opset, std::size_t rank,

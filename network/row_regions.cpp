@@ -205,7 +205,8 @@ class RegionFinder {
                                                                       : &items_[item_of_[found->second]];
   }
 
-  // Whether an item makes a value that other items of its space read unchanged.
+  // Whether the value is made by an item of this space, with a shape in which other items of the space can
+  // read it.
   bool is_within(std::string_view value, const RowSpace& space) const {
     const Item* const maker = maker_of(value);
     if (maker == nullptr || maker->space != space) return false;
@@ -313,7 +314,7 @@ class RegionText {
     }
   }
 
-  /// Returns the region; nullopt if there is no kernel for it.
+  /// Returns the region; nullopt if no row expression can compute it.
   std::optional<RowRegion> write(const std::vector<std::size_t>& items) {
     if (region_.outputs.empty() || region_.outputs.size() > kMostRowOutputs) return std::nullopt;
     const RowSpace& space = items_of(items[0]).space;
@@ -417,7 +418,7 @@ class RegionText {
   RowRegion region_;
   RowStatements statements_;
   std::unordered_map<std::string_view, RowTerm> terms_;
-  /// number of operands of items that each value is
+  /// for each value, the number of operands that read it
   std::unordered_map<std::string_view, std::size_t> uses_;
 };
 

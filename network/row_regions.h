@@ -23,10 +23,10 @@ struct RowRegion {
   std::string workload;  ///< the workload's text
 };
 
-/// Returns all regions, in the order of their first nodes. `taken` states for each node of the graph whether
-/// it may not be part of a region. If two nodes depend on each other through nodes outside of a region, they
-/// are in different regions, so that each region can become a single node. A region with too many inputs,
-/// outputs or reductions is left out, not divided.
+/// Returns all regions, in the order of their first nodes. Nodes whose element in `taken` is true are
+/// excluded; `taken` has an element per node of the graph. If two nodes depend on each other through nodes
+/// outside of a region, they are in different regions, so that each region can become a single node. A region
+/// with too many inputs, outputs or reductions is left out, not divided.
 std::vector<RowRegion> row_regions(const OnnxModel& model, const GraphShapes& shapes, const Readers& readers,
                                    const std::vector<char>& taken);
 

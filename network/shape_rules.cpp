@@ -1,5 +1,6 @@
-// The table of operators, and the rules that no other file holds. A rule fills in what it can infer and
-// leaves the rest open. Operators and attributes are those of https://onnx.ai/onnx/operators.
+// The table of operators, and the rules that no other file holds. A rule fills in the facts that it can
+// infer, and leaves all other facts open. Operators and attributes are those of
+// https://onnx.ai/onnx/operators.
 #include "network/shape_rules.h"
 
 #include <algorithm>

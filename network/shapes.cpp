@@ -221,8 +221,8 @@ GraphShapes infer_shapes(const OnnxModel& model, const ShapeBindings& bindings) 
 
 namespace {
 
-// Sets one of the axes; returns false if the attributes do not fit together. `i` counts among the node's
-// `count` axes.
+// Sets the window along axis number `i` of the node's `count` axes. Returns false if the attributes do not
+// fit together.
 bool set_axis(const OnnxNode& node, std::size_t i, std::size_t count, Dim size, Dim kernel,
               ImageWindow& window) {
   constexpr std::int64_t kMost = 1 << 20;

@@ -18,7 +18,7 @@ using Dim = std::optional<std::int64_t>;  ///< nullopt: the size is not known
 /// The facts about a value that are known before the graph runs.
 struct ValueFacts {
   OnnxType type = OnnxType::kUnknown;
-  std::optional<std::vector<Dim>> shape;  ///< nullopt: not even its rank is known
+  std::optional<std::vector<Dim>> shape;  ///< nullopt: not even the rank is known
   /// Elements of a short tensor of integers (sizes, axes) in row-major order. An element is nullopt if it is
   /// not known.
   std::optional<std::vector<Dim>> wholes;

@@ -33,7 +33,7 @@ struct OrtTensorTypeAndShapeInfo;
 struct OrtTypeInfo;
 struct OrtValue;
 
-/// The table: function pointers, one after the other.
+/// The table of functions: an array of function pointers.
 struct OrtApi;
 
 /// The result of the library's only exported function, `const OrtApiBase* OrtGetApiBase()`.

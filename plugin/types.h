@@ -27,8 +27,8 @@ struct Shape {
   std::int64_t bytes(OrtElementType type) const;
 };
 
-/// An operator of the domain ai.lehr that stands for several nodes of a model. There is one for each output
-/// type, since the engine must know an operator's output type before a node exists.
+/// An operator of the domain ai.lehr that stands for several nodes of a model. Each output type has its own
+/// operator, since the engine must know an operator's output type before a node exists.
 struct FusedOperator {
   const char* name;
   OrtElementType makes;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789", kLetters = "abcdefghijklmnopqrstuvwxyz";
 
-/// Options of both drivers. They set intermediate fields, from which the functions below compute a workload's
-/// fields.
+/// Options that both drivers have. They set intermediate fields, from which the functions below compute the
+/// fields of a workload.
 constexpr Key kOptions[] = {{"types", "dt cfg", "f32"}, {"stag", "stag", "any"},     {"wtag", "wtag", "any"},
                             {"dtag", "dtag", "any"},    {"bias", "bia-dt", "undef"}, {"dir", "dir", "FWD_I"},
                             {"mb", "mb", "0"}};

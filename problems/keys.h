@@ -32,7 +32,7 @@ struct Key {
   std::string_view usual = {};
 };
 
-/// A key that sets no field, with the values of it that are accepted.
+/// A key that sets no field, with its accepted values.
 struct Limit {
   std::string_view names;
   /// The accepted values, separated by blanks. If "", all values are accepted. Then `names` has several

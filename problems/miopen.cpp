@@ -1,4 +1,4 @@
-// Reads flags as "MIOpenDriver conv --help" and "MIOpenDriver gemm --help" name them.
+// Reads the flags that "MIOpenDriver conv --help" and "MIOpenDriver gemm --help" list.
 #include <fmt/format.h>
 
 #include <algorithm>

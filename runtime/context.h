@@ -48,11 +48,11 @@ namespace lehr::runtime {
 inline void* pointer(const void* argument) {
   return const_cast<void*>(argument);
 }
-/// Calls one of the table's functions, as kernels_call() does.
+/// Calls a function of the table, as kernels_call() does.
 kernels_status call(kernels_context* context, const Function& function, void* const* arguments,
                     std::uint64_t rows);
-/// Work items of a kernel that may run at the same time: the work items of one step, or those that fill
-/// packed memory.
+/// Work items of a kernel that may run at the same time: the work items of one step, or the work items that
+/// fill packed memory.
 struct Tasks {
   Entry entry = nullptr;
   long first = 0, end = 1;

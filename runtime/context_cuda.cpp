@@ -164,8 +164,8 @@ kernels_status choose_cuda_kernel(kernels_context* context, const Function& func
   return KERNELS_OK;
 }
 
-// Chooses all kernels. Returns KERNELS_NO_KERNEL with the first function's reason if there is no kernel at
-// all.
+// Chooses a kernel for each function. If no function has a kernel, returns KERNELS_NO_KERNEL, with the reason
+// of the first function.
 kernels_status choose_cuda_kernels(kernels_context* context) {
   const Table& table = library_table();
   Array<ReadyKernel>& functions = context->cuda->functions;

@@ -140,7 +140,7 @@ struct FeatureRow {
   unsigned bit;
 };
 
-// Sources: Linux, arch/arm64/include/uapi/asm/hwcap.h; the macros are the Arm C Language Extensions'. The
+// Sources: Linux, arch/arm64/include/uapi/asm/hwcap.h; the macros are from the Arm C Language Extensions. The
 // names are those that GCC and clang take after -march=armv8-a+.
 constexpr FeatureRow kRows[] = {
     {{"aes", "__ARM_FEATURE_AES"}, AT_HWCAP, 3},

@@ -62,7 +62,7 @@ class Array {
   std::size_t capacity_ = 0;
 };
 
-/// The owner of one value; empty if there was no memory.
+/// The owner of a single value. It is empty if there was no memory for the value.
 template <typename T>
 class Owner {
  public:

@@ -29,7 +29,8 @@ struct Crew {
   const pid_t process = getpid();
   Crew* before = nullptr;  ///< crew of the parent process, whose threads do not exist in this process
 
-  // A round begins under `mutex`, so that no helper misses it between its look and its sleep.
+  // A round begins while `mutex` is locked, so that no helper misses it between looking for a round and going
+  // to sleep.
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
   std::atomic<std::uint32_t> round = 0;

@@ -11,8 +11,8 @@
 namespace lehr::runtime {
 
 /// A kernel's function (codegen/source.h). It is called once for each work item of a step. The calls of the
-/// next step begin when all calls of the previous step have returned. Calls at the same time have different
-/// scratch memory, aligned to 64 bytes.
+/// next step begin when all calls of the previous step have returned; their numbers `task` continue after
+/// those of the previous step. Calls at the same time have different scratch memory, aligned to 64 bytes.
 using Entry = void (*)(void* const* params, void* scratch, long task);
 
 /// An element of an output of a self-test.
