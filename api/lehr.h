@@ -20,7 +20,7 @@
 #include "base/tool_paths.h"
 
 #ifndef LEHR_PROGRAM
-// set by find_package(lehr) to the path of the program that is installed with the libraries
+// Set by find_package(lehr) to the path of the program that is installed with the libraries.
 #define LEHR_PROGRAM ""
 #endif
 
@@ -31,8 +31,8 @@ enum class Code {
   kDone = 0,
   kWrongInput = 1,
   kMissing = 2,       ///< something on this machine is missing or broken
-  kNothingFound = 3,  ///< a valid question without an answer
-  /// a check failed: a kernel computes wrong results, or a file that Lehr has written is damaged
+  kNothingFound = 3,  ///< the call is valid, but nothing was found
+  /// A check failed: a kernel computes wrong results, or a file that Lehr has written is damaged.
   kCheckFailed = 4,
   kInterrupted = 130
 };
@@ -71,7 +71,7 @@ struct OptionRow {
   const char* group;  ///< group in the program's help: "Problem", "Filters", "Search", "Measuring", "Output"
   const char* help;   ///< what it does
   const char* flag = "";  ///< the flag, if it does not follow from the member's name
-  /// meaning of the values 0, "" or nullopt, such as "no limit"; they are valid only if this is set
+  /// Meaning of the values 0, "" or nullopt, such as "no limit"; they are valid only if this is set.
   const char* usual = "";
   const char* choices = "";  ///< words that are valid, the default first: "f32 | bf16"
   /// Limits of a number. If both are 0, the limits follow from the type: any seed, a time from 0.1 s to 30

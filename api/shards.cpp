@@ -136,7 +136,7 @@ void ShardRun::measure_probe(const std::string& text, const TuneOptions& options
   session.stop = {};
   session.stop.trials = 1;
   session.session_id = session_;
-  // with the same seed the probe would count as a trial of the workload's own budget
+  // With the same seed the probe would count as a trial of the workload's own budget.
   session.seed = ~options.seed;
   session.reuse = session.transfer = session.resumes = false;
   session.finalists = 0;

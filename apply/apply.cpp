@@ -36,7 +36,7 @@ bool saves_products(const LibraryKernel& kernel) {
 /// The convolutions and products that have kernels.
 struct Coverage {
   std::vector<MatchKernels> matches;
-  std::map<std::string, LibraryKernel> kernels;  ///< by the texts of their workloads
+  std::map<std::string, LibraryKernel> kernels;  ///< kernels, by the texts of their workloads
   double flops = 0;                              ///< sum over all matches and gaps whose operations are known
 };
 

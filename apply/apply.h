@@ -52,7 +52,7 @@ struct Applied {
   double share_of_flops = 0;      ///< the replaced matches' share of the counted operations, 0 to 1
   double expected_us = 0;         ///< sum of the expected times of the kernels that are used
   std::uint64_t prepacked_bytes = 0;
-  /// why other matches stay the engine's, with the number of matches
+  /// Why other matches stay the engine's, with the number of matches.
   std::map<std::string, std::size_t> reasons;
   EngineVerdict verdict;  ///< whether the network is right, and how fast it is
   /// Tolerance of the outputs if matches are in bf16. 0: no match is in bf16, or nothing was compared.

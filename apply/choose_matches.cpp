@@ -234,7 +234,7 @@ class Search {
   Chosen improved(const Chosen& best, std::size_t runs, double seconds) const {
     Chosen all = best, single = best;
     double single_gain = kLeastGain;
-    // for each match, the largest gain of a variant that changes it
+    // For each match, the largest gain of a variant that changes it.
     std::vector<double> gains(best.size(), 0);
     const std::vector<std::vector<Chosen>> batches = in_batches(with_other_runs(best, runs));
     for (const std::vector<Chosen>& batch : batches) {

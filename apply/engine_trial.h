@@ -29,7 +29,7 @@ struct EngineCheck {
   std::vector<onnxruntime::FedInput> fed = {};    ///< inputs that the user gives
   std::shared_ptr<const TempDir> fed_files = {};  ///< the folder with the files of `fed`
   std::optional<double> tolerance = {};  ///< share of an output's range; nullopt: the usual tolerance
-  /// the tolerance for kernels' own outputs; nullopt: `tolerance`
+  /// The tolerance for kernels' own outputs; nullopt: `tolerance`.
   std::optional<double> match_tolerance = {};
   bool outputs_vary = false;  ///< see ComparisonRules
 };

@@ -12,7 +12,7 @@ namespace lehr {
 
 /// Constants of a match that the file does not have.
 struct Folded {
-  /// in the shape and layout of the graph's filter; empty: the graph's filter is used
+  /// The new filter, in the shape and layout of the graph's filter; empty: the graph's filter is used.
   std::vector<float> filter;
   std::vector<float> bias;  ///< one per channel
 };

@@ -16,8 +16,8 @@ namespace lehr {
 
 /// A value that a match computes.
 struct MatchOutput {
-  std::string name;       ///< its name in the original
-  std::string made;       ///< its name in the rewritten network
+  std::string name;       ///< the value's name in the original
+  std::string made;       ///< the value's name in the rewritten network
   bool by_kernel = true;  ///< if false, the engine computes it in both networks
   bool narrow = false;    ///< whether it is in bf16 in the rewritten network
   /// Order of dimensions that transposes the value to the original's layout. Empty: it has that layout

@@ -27,7 +27,7 @@ using Sizes = std::vector<std::int64_t>;
 /// An input of a fused node.
 struct FusedInput {
   std::string_view name;  ///< the name that the node reads
-  /// the graph's value that the input stands for; "": it is made from several constants
+  /// The graph's value that the input stands for; "": it is made from several constants.
   std::string_view value;
   Sizes shape;        ///< shape of `value`
   bool last = false;  ///< whether the node reads it with channels last
@@ -441,7 +441,7 @@ class Rewriter {
           bytes += wire.record();
       }
     }
-    // a match that was not replaced may have left a constant that nobody reads
+    // A match that was not replaced may have left a constant that nobody reads.
     for (const auto* made : made_in_order_)
       if (read_.contains(made->second)) bytes += bytes_field(5, made->first + bytes_field(8, made->second));
     return bytes;
@@ -471,7 +471,7 @@ class Rewriter {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = end[i];
     std::vector<std::set<std::size_t>> readers(end.size());
-    // for each node, the number of inputs that are still to be made
+    // For each node, the number of inputs that are still to be made.
     std::vector<std::size_t> open(end.size(), 0);
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
@@ -531,13 +531,14 @@ class Rewriter {
   bool is_microsoft_ = false;  ///< whether nodes of kMicrosoftDomain are made
   std::map<std::pair<std::string_view, Form>, std::string> form_names_;  ///< results of form_name()
   std::string converted_first_;                                          ///< conversions before all nodes
-  /// conversions, by the node that they follow
+  /// Conversions, by the node that they follow.
   std::unordered_map<std::size_t, std::string> converted_after_;
-  std::unordered_map<std::size_t, FusedNode> fused_;            ///< by the node whose position they take
-  std::set<std::size_t> gone_;                                  ///< nodes that fused ones compute
-  std::unordered_set<std::string_view> fixed_, overridable_;    ///< constants of the file
-  std::unordered_set<std::string_view> read_;                   ///< by the nodes that stay
-  std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by removed nodes
+  std::unordered_map<std::size_t, FusedNode> fused_;  ///< fused nodes, by the node whose position they take
+  std::set<std::size_t> gone_;                        ///< nodes that fused ones compute
+  std::unordered_set<std::string_view> fixed_, overridable_;  ///< constants of the file
+  std::unordered_set<std::string_view> read_;                 ///< values that the remaining nodes read
+  /// Values that removed nodes read, and values that they made.
+  std::unordered_set<std::string_view> gone_read_, gone_made_;
 };
 
 }  // namespace

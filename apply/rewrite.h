@@ -45,7 +45,7 @@ struct RewrittenModel {
   std::size_t replaced = 0;     ///< number of matches
   std::vector<KeptMatch> kept;  ///< replacements that could not be written
   std::map<const Match*, std::string>
-      /// for each replaced match with a filter (or B), the name under which its node reads the filter (or B)
+      /// For each replaced match with a filter (or B), the name under which its node reads the filter (or B).
       weights;
   ExternalFiles external;  ///< files that the model still refers to
 };

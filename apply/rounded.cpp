@@ -113,9 +113,9 @@ class Rounding {
   const OnnxModel& model_;
   const GraphShapes& shapes_;
   const Constants constants_;
-  /// the inputs to round, by node
+  /// The inputs to round, by node.
   std::unordered_map<std::size_t, std::unordered_set<std::size_t>> rounded_inputs_;
-  /// rounding errors of biases: tensors without names, by the node after which they are added
+  /// Rounding errors of biases: tensors without names, by the node after which they are added.
   std::map<std::size_t, std::string> off_;
   std::unordered_map<std::string_view, std::string> names_;
 };

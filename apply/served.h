@@ -24,7 +24,7 @@ OtherForms other_forms_on(const Network& network, const Matches& matches, const 
 /// A workload of a network, and the kernel families that compute it.
 struct ServedWorkload {
   const MatchedWorkload* matched;
-  double share = 0;                        ///< of the known operations
+  double share = 0;                        ///< share of the known operations
   std::vector<std::string_view> families;  ///< names of the kernel families
   std::string unserved;                    ///< the reason if no family computes it
 };

@@ -130,7 +130,7 @@ class Builder {
   const std::function<std::string(std::string_view)>& unique_;
   std::string fields_;
   std::map<std::string_view, std::int64_t> begins_;  ///< position of an input's first size in `all_sizes`
-  /// positions and expected values of ranks, for inputs whose rank is open
+  /// Positions and expected values of ranks, for inputs whose rank is open.
   std::vector<std::int64_t> ranks_, wanted_ranks_;
   std::vector<std::string> truths_;
   std::size_t count_ = 0;  ///< number of elements of truths_[0]

@@ -18,8 +18,8 @@ namespace lehr {
 /// How a value differs from the graph's value: bits.
 using Form = unsigned;
 inline constexpr Form kPlainForm = 0;
-inline constexpr Form kNarrowForm = 1;  ///< in bf16; the graph has f32
-inline constexpr Form kLastForm = 2;    ///< with channels last
+inline constexpr Form kNarrowForm = 1;  ///< the value is in bf16; in the graph it is in f32
+inline constexpr Form kLastForm = 2;    ///< the value has channels last; in the graph it has not
 
 /// A Cast or a Transpose of a value from one form to another.
 struct Conversion {
@@ -52,7 +52,7 @@ struct FormedMatch {
 
 struct ValueForms {
   std::vector<ValueForm> values;
-  /// for each node, whether it is dropped: a match replaces it, or only dropped nodes read its outputs
+  /// For each node, whether it is dropped: a match replaces it, or only dropped nodes read its outputs.
   std::vector<char> gone;
   /// For each node between matches, the form that it reads and writes. A node takes a form that it can
   /// compute in (narrow_node(), last_node()) if a reader of its output wants the form and its inputs have it.
@@ -79,7 +79,7 @@ class FormGraph {
     std::vector<std::size_t> inputs, outputs, captured;
     NarrowNode narrow = NarrowNode::kNone;
     bool may_be_last = false;
-    /// for each input, the forms that the node can read and pass on to its output
+    /// For each input, the forms that the node can read and pass on to its output.
     std::vector<Form> carried;
   };
 
@@ -94,7 +94,7 @@ class FormGraph {
   const Constants constants_;
   std::unordered_map<std::string_view, std::size_t> numbers_;
   std::vector<std::string_view> names_;
-  std::vector<double> elements_;  ///< by value; 0: not known
+  std::vector<double> elements_;  ///< number of elements of each value; 0: not known
   std::vector<char> alike_;       ///< for each value, whether a Transpose of it moves nothing
   std::vector<Node> nodes_;
 };

@@ -21,7 +21,7 @@ class DoctorCommand {
   const Environment& environment_;
   std::string database_;
   bool json_ = false;
-  /// if this process was started by another `lehr doctor`, the only probe to run; else ""
+  /// If this process was started by another `lehr doctor`, the only probe to run; else "".
   std::string probe_;
 };
 

@@ -15,7 +15,7 @@ namespace lehr::cluster {
 
 /// A shard of a run.
 struct Shard {
-  int index = 0;  ///< from 0
+  int index = 0;  ///< counted from 0
   int count = 1;
 };
 /// Reads "3/8". Throws Error(kUser).

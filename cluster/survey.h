@@ -16,7 +16,7 @@ enum class ShardState {
   kRunning,
   kSilent,  ///< not done, and its newest row is older than three periods of publishing
   kDone,
-  kFailed,  ///< it ended with an error
+  kFailed,  ///< the shard's process ended with an error
 };
 /// Returns "waiting", "running", ...
 std::string_view name_of(ShardState state);
@@ -61,7 +61,7 @@ void describe(auto& field, Is<ShardProgress> auto& shard) {
 
 struct Survey {
   std::vector<ShardProgress> shards;
-  /// seconds until the last shard is done; nullopt if this is not known for all shards
+  /// Seconds until the last shard is done; nullopt if this is not known for all shards.
   std::optional<double> left_s;
   /// Sentences: slow nodes, GPUs that two shards share, files that cannot be read.
   std::vector<std::string> notes;

@@ -15,7 +15,7 @@ namespace lehr {
 
 struct CompilerOptions {
   HostCompilerOptions host;  ///< each kernel is compiled with its own `isa`
-  /// folders to search for NVRTC, in addition to the loader's own
+  /// Folders to search for NVRTC, in addition to the loader's own.
   std::vector<std::string> gpu_libraries = {};
   /// Compiler that has kept object files of kernels, which are used instead of compiling. nullptr: all
   /// kernels are compiled.
@@ -43,8 +43,8 @@ class FolderCompilers {
 
  private:
   CompilerOptions options_;
-  std::map<std::string, HostCompiler> hosts_;                   ///< by the name of the Isa
-  std::map<std::string, std::unique_ptr<NvrtcCompiler>> gpus_;  ///< by identity
+  std::map<std::string, HostCompiler> hosts_;  ///< compilers for processors, by the name of the Isa
+  std::map<std::string, std::unique_ptr<NvrtcCompiler>> gpus_;  ///< compilers for GPUs, by their identity
 };
 
 }  // namespace lehr

@@ -25,7 +25,7 @@ struct FolderKernel {
   RebuiltKernel rebuilt;
   std::string name;  ///< result of deployed_name()
   // For a processor:
-  /// features that the kernel's functions use, as features_of() returns them
+  /// Features that the kernel's functions use, as features_of() returns them.
   std::vector<std::string> features;
   std::optional<SelfTest> test;  ///< the results that the kernel must compute; nullopt: not known
   // For a GPU:

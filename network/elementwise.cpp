@@ -309,7 +309,7 @@ class Group {
 }  // namespace
 
 Readers readers_of(const OnnxModel& model) {
-  // stands for the graph's outputs and for subgraphs
+  // Stands for the graph's outputs and for subgraphs.
   constexpr std::size_t kOutside = static_cast<std::size_t>(-1);
   Readers readers;
   for (std::size_t i = 0; i < model.nodes.size(); ++i)

@@ -43,7 +43,7 @@ struct OnnxTensor {
   std::vector<float> floats;         ///< f32
   std::vector<std::int64_t> wholes;  ///< integers of any size, bool; f16 and bf16 as their bits
   bool external = false;             ///< whether its elements are in a file of their own
-  std::string_view location;         ///< that file's path, as the model gives it
+  std::string_view location;         ///< path of that file, as the model states it
   std::uint64_t offset = 0, length = 0;
   /// Positions of the listed elements of a sparse tensor, as s64: one number per element, or one number per
   /// element and dimension. All other elements are 0. nullptr: the tensor is not sparse.
@@ -121,15 +121,17 @@ struct OnnxModel {
   std::string real_folder;                   ///< folder of the link's target if the file is a link; else ""
   std::int64_t ir_version = 0;
   std::string_view producer;
-  std::map<std::string_view, std::int64_t> opsets;  ///< by domain; "" is ONNX's own
+  /// Versions of operator sets, by domain; "" is ONNX's own domain.
+  std::map<std::string_view, std::int64_t> opsets;
   std::string_view graph_name;
-  std::vector<OnnxNode> nodes;  ///< each after the nodes whose outputs it reads
+  /// The nodes, each after the nodes whose outputs it reads.
+  std::vector<OnnxNode> nodes;
   std::vector<OnnxTensor> constants;
   std::vector<OnnxValueInfo> inputs, outputs, between;
   std::size_t functions = 0;  ///< number of operators that the model defines itself; they are not read
   std::vector<std::string> warnings;  ///< sentences about parts newer than the known versions
 
-  std::int64_t opset() const;  ///< of ONNX's own domain
+  std::int64_t opset() const;  ///< version of the operator set of ONNX's own domain
 };
 
 /// Newest versions that the reader knows. Newer files are read with a warning.

@@ -103,7 +103,7 @@ std::optional<Piecewise> larger(const Piecewise& f, const Piecewise& g) {
   walk(f, g, [&](const Piece& a, const Piece& b, double begin, double end) {
     const double slope = a.c[1] - b.c[1], root = (b.c[0] - a.c[0]) / slope;
     fits = fits && a.c[2] == b.c[2];
-    // the piece that is larger on that side of the crossing
+    // The piece that is larger on that side of the crossing.
     const Piece &left = slope < 0 ? a : b, &right = slope < 0 ? b : a;
     const auto add = [&](const Piece& piece, double until) {
       result.push_back(piece);

@@ -230,13 +230,13 @@ Written function(Site& site) {
 }
 
 enum class Kind {
-  kEach,      ///< each element by itself
-  kAlone,     ///< each element by itself, and a kernel for such a node alone is worthwhile
-  kCompares,  ///< each element by itself, and the result is bool
-  kReduces,   ///< along the last dimension
+  kEach,      ///< computes each element by itself
+  kAlone,     ///< computes each element by itself, and a kernel for such a node alone is worthwhile
+  kCompares,  ///< computes each element by itself, and the result is bool
+  kReduces,   ///< reduces along the last dimension
   kSoftmax,   ///< along the last dimension; before opset 13 along all dimensions from the attribute `axis` on
-  kNormalizes,  ///< along all dimensions from the attribute `axis` on
-  kSkips        ///< along the last dimension
+  kNormalizes,  ///< normalizes along all dimensions from the attribute `axis` on
+  kSkips        ///< adds, then normalizes along the last dimension
 };
 
 struct Operator {

@@ -292,8 +292,9 @@ class RegionFinder {
   const std::vector<char>& taken_;
   std::unordered_map<std::string_view, std::size_t> makers_;
   std::vector<Item> steps_, items_;
-  std::vector<std::size_t> item_of_, step_of_;  ///< by node; kNone: the node is in no item
-  std::vector<std::size_t> stage_;              ///< by node
+  /// Position of each node's item or step; kNone: the node is in none.
+  std::vector<std::size_t> item_of_, step_of_;
+  std::vector<std::size_t> stage_;  ///< stage of each node
 
   friend class RegionText;
 };
@@ -418,12 +419,12 @@ class RegionText {
   RowRegion region_;
   RowStatements statements_;
   std::unordered_map<std::string_view, RowTerm> terms_;
-  /// for each value, the number of operands that read it
+  /// For each value, the number of operands that read it.
   std::unordered_map<std::string_view, std::size_t> uses_;
 };
 
 std::optional<RowRegion> RegionFinder::region_of(const std::vector<std::size_t>& items) const {
-  // checked before the text is written: a hostile file may have a very long region
+  // Checked before the text is written: a hostile file may have a very long region.
   if (items.size() > kMostRowNodes) return std::nullopt;
   std::size_t nodes = 0;
   bool alone = false;

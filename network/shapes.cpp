@@ -12,7 +12,7 @@
 namespace lehr {
 namespace {
 
-// upper limit of the elements of a constant that may be a list of sizes
+// Upper limit of the elements of a constant that may be a list of sizes.
 constexpr std::int64_t kMostWholes = 1024;
 constexpr std::size_t kMostDims = 64;
 
@@ -226,7 +226,7 @@ namespace {
 bool set_axis(const OnnxNode& node, std::size_t i, std::size_t count, Dim size, Dim kernel,
               ImageWindow& window) {
   constexpr std::int64_t kMost = 1 << 20;
-  const std::size_t at = i + 2 - count;  // a single axis is the width
+  const std::size_t at = i + 2 - count;  // a single spatial axis is the width
   const auto kernels = node.wholes("kernel_shape"), strides = node.wholes("strides"),
              pads = node.wholes("pads"), dilations = node.wholes("dilations");
   const auto has = [](const std::vector<std::int64_t>& list, std::size_t wanted) {

@@ -23,7 +23,7 @@ struct ValueFacts {
   /// not known.
   std::optional<std::vector<Dim>> wholes;
   const OnnxTensor* constant = nullptr;  ///< the tensor, if the value is a constant of the file
-  /// whether the value depends on no input: it is a constant, or made only from constants
+  /// Whether the value depends on no input: it is a constant, or made only from constants.
   bool fixed = false;
 };
 /// Returns the shape if every dimension is known; else nullopt.
@@ -36,7 +36,7 @@ struct ShapeBindings {
 };
 
 struct GraphShapes {
-  std::unordered_map<std::string_view, ValueFacts> values;  ///< by name
+  std::unordered_map<std::string_view, ValueFacts> values;  ///< facts about values, by name
   /// A clause for each input whose shape is not fully known, and for each node that has known inputs but
   /// unknown outputs.
   std::vector<std::string> unknown;

@@ -20,7 +20,7 @@ constexpr std::size_t kMostCharacters = 40;  // maximum length of a library's na
 // contexts are destroyed.
 constexpr std::size_t kMostFree = 64;
 
-// absolute path of the plug-in; the rest of kMostPath is room for a library's name
+// Absolute path of the plug-in; the rest of kMostPath is room for a library's name.
 char own_path[kMostPath - 64] = "";
 Library* libraries = nullptr;
 pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;

@@ -47,7 +47,7 @@ struct Library {
   LibraryFunctions functions = {};
   Array<FreeContext> free;
   Array<StreamContext> of_streams;
-  /// number of nodes on the GPU; contexts for the GPU exist as long as it is above 0
+  /// Number of nodes on the GPU; contexts for the GPU exist as long as it is above 0.
   std::uint64_t gpu_nodes = 0;
   Library* next = nullptr;
 };

@@ -38,7 +38,7 @@ struct OrtApi;
 
 /// The result of the library's only exported function, `const OrtApiBase* OrtGetApiBase()`.
 struct OrtApiBase {
-  /// returns nullptr if the library is older than this version
+  /// Returns nullptr if the library is older than this version.
   const OrtApi* (*get_api)(std::uint32_t version);
   const char* (*get_version_string)();  ///< "1.23.2"
 };

@@ -69,7 +69,8 @@ std::string_view operation_of(const GivenValues& arguments) {
 GivenValues cutlass_arguments(Words words) {
   std::vector<std::string_view> others;
   GivenValues arguments = options_of(words, others);
-  // switches only affect how the problem is run; a backslash joins lines
+  // Switches and backslashes are ignored: switches only affect how the problem is run, and a backslash joins
+  // lines.
   for (const std::string_view other : others)
     if (!other.starts_with("--") && other != "\\")
       throw_user("'{}' is no argument of cutlass_profiler: --name=value is", other);

@@ -7,8 +7,8 @@ namespace lehr::report {
 
 struct PageFile {
   std::string_view text;
-  /// in hexadecimal digits; the page's content security policy permits only scripts and styles with these
-  /// hashes
+  /// Hash of the text in hexadecimal digits. The page's content security policy permits only scripts and
+  /// styles with these hashes.
   std::string_view sha256;
 };
 struct PageFiles {

@@ -191,7 +191,7 @@ json trials_of(std::span<const Record> records, const std::vector<Session>& sess
 }
 
 json failures_of(std::span<const Record> records) {
-  // number of failures of a kind, and the first of them
+  // Number of failures of a kind, and the first of them.
   std::map<FailureKind, std::pair<std::int64_t, const Record*>> kinds;
   for (const Record& record : records)
     if (const auto* const failure = std::get_if<Failure>(&record.outcome))

@@ -56,7 +56,7 @@ kernels_status call(kernels_context* context, const Function& function, void* co
 struct Tasks {
   Entry entry = nullptr;
   long first = 0, end = 1;
-  /// scratch per worker, in the context's scratch memory; 0: the entry needs no scratch
+  /// Scratch per worker, in the context's scratch memory; 0: the entry needs no scratch.
   std::uint64_t scratch_bytes = 0;
 };
 /// Runs the work items on the context's threads.

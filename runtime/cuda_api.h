@@ -80,7 +80,7 @@ struct CudaTensorMapArguments {
   int type = 0;  ///< enum CUtensorMapDataType
   unsigned rank = 0;
   std::array<std::uint64_t, kMaxRank> dims{};
-  /// strides of all dimensions but the innermost, so one fewer
+  /// Strides of all dimensions but the innermost, so one fewer.
   std::array<std::uint64_t, kMaxRank> stride_bytes{};
   std::array<unsigned, kMaxRank> box{};    ///< box of a tiled map
   std::array<unsigned, kMaxRank> steps{};  ///< elementStrides

@@ -93,7 +93,7 @@ struct CudaNeeds {
   int arch_number = 0;           ///< 90
   bool this_arch_alone = false;  ///< whether no other architecture runs it, as with "sm_90a"
   int compiler = 0;              ///< version of the compiler: 1000 major + 10 minor, as drivers report theirs
-  std::array<unsigned, 3> grid{};  ///< in blocks
+  std::array<unsigned, 3> grid{};  ///< size of the grid in blocks
   std::array<unsigned, 3> block{};
   unsigned cluster = 1;  ///< number of blocks along x
   unsigned shared_bytes = 0;

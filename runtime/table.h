@@ -29,7 +29,7 @@ struct Test {
   std::uint32_t sample_count = 0;
   /// Mean and deviation of each tensor, two numbers per tensor; nullptr: 0 and 1.
   const double* inputs = nullptr;
-  /// test of the next output, in argument order: its samples and their tolerance
+  /// Test of the next output, in argument order: its samples and their tolerance.
   const Test* next = nullptr;
 };
 
@@ -41,12 +41,12 @@ struct Kernel {
   long tasks = 1;  ///< work items of one step
   long steps = 1;
   std::uint64_t scratch_bytes = 0;  ///< scratch memory per worker
-  /// workspace of all workers together, aligned to 64 bytes; 0: the kernel has no workspace
+  /// Workspace of all workers together, aligned to 64 bytes; 0: the kernel has no workspace.
   std::uint64_t workspace_bytes = 0;
   Entry pack = nullptr;  ///< fills packed memory from the operand; nullptr: the kernel reads no packed memory
   long pack_tasks = 0;
   bool reads_operand = false;  ///< whether the kernel reads the unpacked operand, too
-  /// number of rows that it was compiled for; 0: its function has a fixed number of rows
+  /// Number of rows that it was compiled for; 0: its function has a fixed number of rows.
   std::uint64_t rows = 0;
   bool takes_rows = false;  ///< whether the kernel takes the number of rows as an argument
   double max_error = 0;
@@ -72,12 +72,12 @@ struct Variant {
   std::uint64_t features = 0;  ///< features of the processor that the kernels use (cpu_features.h)
   std::uint32_t threads = 1;
   bool cold = false;
-  /// in ascending order of `to`; a single member if the number of rows is fixed
+  /// Members in ascending order of `to`; a single member if the number of rows is fixed.
   const Member* members = nullptr;
   std::uint32_t member_count = 0;
-  const RowTime* times = nullptr;  ///< in ascending order of `rows`; at least one
+  const RowTime* times = nullptr;  ///< times in ascending order of `rows`; at least one
   std::uint32_t time_count = 0;
-  /// the member that fills packed memory for all members; nullptr: no member reads packed memory
+  /// The member that fills packed memory for all members; nullptr: no member reads packed memory.
   const Kernel* packs = nullptr;
   /// Bytes of each piece of packed memory, in the order of the parameters.
   const std::uint64_t* pieces = nullptr;
@@ -130,7 +130,7 @@ struct Function {
 
 struct Table {
   std::uint64_t interface = 0;  ///< hash of the header's declarations
-  /// hash of all kernels; memory that was packed by a library with another hash is refused
+  /// Hash of all kernels; memory that was packed by a library with another hash is refused.
   std::uint64_t content = 0;
   /// "x86_64": machine that the kernels for processors are for; "": there are no such kernels.
   const char* machine = "";
