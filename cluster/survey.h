@@ -25,7 +25,7 @@ std::string_view name_of(ShardState state);
 struct ShardProgress {
   int shard = 0;
   ShardState state = ShardState::kWaiting;
-  std::string problem;             ///< if it failed, the message of its process
+  std::string problem;             ///< if the shard failed, the message of its process
   std::string node, device, uuid;  ///< where the newest attempt runs; uuid is "" unless the device is a GPU
   int attempts = 0;
   std::int64_t trials = 0;   ///< number of trials since the plan was made, each counted once

@@ -51,7 +51,7 @@ std::optional<RowNodeForm> row_form(const OnnxNode& node, std::int64_t opset, st
 std::string_view axes_input(const OnnxNode& node);
 
 /// Returns the node's outputs as text, given the terms of its operands. Returns nullopt if no row expression
-/// can compute them. May add statements before them.
+/// can compute them. Values that the outputs use more than once become statements in `statements`.
 std::optional<std::vector<RowTerm>> row_terms(const OnnxNode& node, std::vector<RowTerm> in,
                                               RowStatements& statements);
 
