@@ -379,8 +379,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
                                          : onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(network, form.nodes, coverage, applied);
   applied.with_kernels = coverage.matches.size();
-  // The networks to try also need the original's external files: a network in which nothing is folded reads
-  // them.
+  // A network to try may read the original's external files.
   std::vector<FolderFile> tried = files;
   add_external(constants, library_name, tried);
   EngineCheck check = request.check;
