@@ -23,7 +23,7 @@ struct Flag {
 /// takes, too.
 std::vector<Flag> flags_of(const CLI::App& app);
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
-/// Returns the subcommand with this name; nullptr if there is none.
+/// Returns the subcommand with this name; nullptr if the command has no such subcommand.
 const CLI::App* subcommand_of(const CLI::App& app, const std::string& name);
 /// Returns the command and all commands below it, each before its subcommands.
 std::vector<const CLI::App*> commands_of(const CLI::App& root);

@@ -30,7 +30,7 @@ std::string figures_table(const std::string& strategy, const Figures& searched, 
 }
 
 /// Returns a line with the number of timed trials whose kernels differ from those that this version makes; ""
-/// if there are none.
+/// if there are no such trials.
 std::string kernels_text(const Table& table) {
   if (table.other_kernels == 0) return "";
   return fmt::format("{} timed trial{} of kernels that this version makes otherwise\n", table.other_kernels,

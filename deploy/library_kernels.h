@@ -31,8 +31,8 @@ class LibraryKernels {
   /// Returns the numbers of threads that kernels for this processor were tuned with, in ascending order. Only
   /// the kernels count that the library chooses for 1 to `most` threads.
   std::vector<std::uint32_t> thread_counts(std::uint32_t most) const;
-  /// Returns the kernel of this workload's function that was tuned for exactly this number of threads. If
-  /// there is none, returns nullopt and sets `reason` to a clause.
+  /// Returns the kernel of this workload's function that was tuned for exactly this number of threads. If the
+  /// library has no such kernel, returns nullopt and sets `reason` to a clause.
   std::optional<LibraryKernel> exact(const Workload& workload, std::uint32_t threads,
                                      std::string& reason) const;
 

@@ -32,10 +32,11 @@ struct Winner {
 
 /// Returns one winner for each workload and device that the filter selects, ordered by workload, then device.
 /// `filter.device` matches any part of a device's identity. For a single kernel known_best() decides
-/// (tune/known_best.h). For a range of rows the newest verdict with a set from this machine decides; if there
-/// is none, the range has no winner. Trials with fewer rows than the most ("rows=24") only serve for choosing
-/// the kernels of ranges. They are not winners unless `filter.workload` names them. If a range has a set, its
-/// kernel for the most rows ("m=..2048") is not a winner of its own unless it has won its own finals.
+/// (tune/known_best.h). For a range of rows the newest verdict with a set from this machine decides; without
+/// such a verdict the range has no winner. Trials with fewer rows than the most ("rows=24") only serve for
+/// choosing the kernels of ranges. They are not winners unless `filter.workload` names them. If a range has a
+/// set, its kernel for the most rows ("m=..2048") is not a winner of its own unless it has won its own
+/// finals.
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter);
 
 }  // namespace lehr

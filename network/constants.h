@@ -43,8 +43,8 @@ class Constants {
 
   const OnnxModel& model() const { return model_; }
   const GraphShapes& shapes() const { return shapes_; }
-  /// Returns the tensor of the file that has a value's elements; nullptr if there is none. The tensor's shape
-  /// differs from the value's if nodes reshape it.
+  /// Returns the tensor of the file that has a value's elements; nullptr if the file has no such tensor. The
+  /// tensor's shape differs from the value's if nodes reshape it.
   const OnnxTensor* find(std::string_view value) const;
   /// Returns the elements of a value that is a constant of f32 or a reshaped constant of f32. Throws
   /// Error(kUser) with one sentence for other values.

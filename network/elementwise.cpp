@@ -132,8 +132,8 @@ std::optional<double> computed(const OnnxNode& node, const std::vector<double>& 
   return std::nullopt;
 }
 
-// Returns the step of the vocabulary that computes the function; nullopt if there is none. A function with
-// only one bound has no step.
+// Returns the step of the vocabulary that computes the function; nullopt if no step computes it. A function
+// with only one bound has no step.
 std::optional<EpilogueStep> step_of(const Piecewise& function) {
   const Piecewise x = identity_function(), zero = constant_function(0);
   const auto is = [&](const std::optional<Piecewise>& wanted) {

@@ -65,8 +65,8 @@ struct CudaGpu {
 /// Loads the driver. It is never unloaded, since its threads, and other users of it in the process, may
 /// outlive this library. On failure, calls say() and returns false.
 bool load_driver(CudaGpu& gpu);
-/// Uses the calling thread's current context. If there is none, retains the primary context of device
-/// `ordinal`. Returns the driver's code.
+/// Uses the calling thread's current context. Without a current context, retains the primary context of
+/// device `ordinal`. Returns the driver's code.
 CudaCode find_context(CudaGpu& gpu, int ordinal);
 /// Queries the driver and the device. If they do not answer, calls say() and returns false.
 bool ask_device(CudaGpu& gpu);
