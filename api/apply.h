@@ -1,4 +1,4 @@
-// How networks are tried in the engine, as apply() and `lehr verify` do. For api/ and cli/ alone.
+// The part of apply() that `lehr verify` and optimize() share. Only for api/ and cli/.
 #pragma once
 
 #include <future>
@@ -10,14 +10,15 @@
 
 namespace lehr::api {
 
-/// Returns the engine's part of the options. `threads` is taken as the options have it. Without `ask_engine`
-/// no library is looked for. Throws lehr::Error.
+/// Returns how networks are to be tried in the engine, according to the options. `threads` is copied, even if
+/// it is 0. Without `ask_engine` no library of an engine is searched for. Throws lehr::Error.
 EngineCheck engine_check(const NetworkFile& model, const ApplyOptions& options);
-/// Reads the file of ApplyOptions::feed, if one is named, into the check. Throws lehr::Error.
+/// Adds the inputs in the file of ApplyOptions::feed to the check, if the options name a file. Throws
+/// lehr::Error.
 void feed(const OnnxModel& model, const ApplyOptions& options, EngineCheck& check);
 
-/// Does what apply() promises (lehr.h). Fills `document` with the document of Applied::json. `plugin` is
-/// ApplyRequest's. Throws lehr::Error.
+/// Does what apply() promises (lehr.h). Fills `document` with the document of Applied::json. `plugin` becomes
+/// ApplyRequest::plugin. Throws lehr::Error.
 Applied applied_to(const NetworkFile& model, const ApplyOptions& options, nlohmann::json& document,
                    const std::shared_future<FolderFile>& plugin = {});
 

@@ -26,7 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Explains, by a winner's position, why lehr export leaves it out. Provisional winners are not in the map.
+/// Returns, by the positions of winners, the reasons why lehr export leaves them out. Provisional winners are
+/// not in the map.
 std::map<std::size_t, std::string> lost_of(const std::vector<Winner>& found, const Database& log) {
   std::map<std::size_t, std::string> lost;
   for (const Skipped& skipped : rebuild(found, log).skipped)
@@ -34,7 +35,7 @@ std::map<std::size_t, std::string> lost_of(const std::vector<Winner>& found, con
   return lost;
 }
 
-/// Names the baseline, with the algorithms that it has not tried.
+/// Returns the baseline's name. If not all of its algorithms were tried, adds how many were.
 std::string baseline_of(const Verdict& verdict) {
   if (verdict.baseline.empty()) return "-";
   if (verdict.algorithms_tried == verdict.algorithms) return verdict.baseline;
@@ -43,7 +44,7 @@ std::string baseline_of(const Verdict& verdict) {
 }
 
 struct Shown {
-  const char* name;  ///< as format_table() takes it
+  const char* name;  ///< column name for format_table()
   std::string (*text)(const Winner& winner);
   const Ratio Verdict::* ratio = nullptr;  ///< the ratio that `text` shows; nullptr if it shows none
 };
@@ -91,7 +92,8 @@ const std::vector<Shown>& columns_of(bool wide) {
   return wide ? kWide : kNarrow;
 }
 
-/// Green where the winner is proven to be faster than what it is compared with, red where it is slower.
+/// Returns green if the winner is proven to be faster than the kernel or library that the column compares it
+/// with, red if it is proven to be slower, and "" in all other cases.
 std::string_view paint_of(const Winner& winner, const Shown& column) {
   if (!column.ratio) return "";
   const bool proven = winner.contested && !winner.verdict.provisional;
@@ -118,15 +120,15 @@ std::string table_of(const std::vector<Winner>& found, const BestLook& look) {
   return format_table(header, rows, table);
 }
 
-/// Keeps the end of the identity that says "cold caches": nothing else tells the two tables of a device
-/// apart.
+/// Returns the device's identity, shortened to `width`. The end "cold caches" is kept, since it alone
+/// distinguishes the two tables of a device.
 std::string heading_of(const std::string& device, std::size_t width) {
   constexpr std::string_view kCold = " | cold caches";
   if (width <= kCold.size() || !device.ends_with(kCold)) return cut_to(device, width);
   return cut_to(device.substr(0, device.size() - kCold.size()), width - kCold.size()).append(kCold);
 }
 
-/// Writes a table for each device.
+/// Returns a table for each device.
 std::string tables_of(const std::vector<Winner>& found, const BestLook& look) {
   std::map<std::string, std::vector<Winner>> by_device;
   for (const Winner& winner : found) by_device[winner.record.device].push_back(winner);
@@ -162,10 +164,9 @@ std::string text_of(const std::vector<Winner>& found, const std::map<std::size_t
   return text;
 }
 
-/// Writes CSV as RFC 4180 has it, but with the line ends of other programs here. A null becomes an empty
-/// field.
+/// Returns CSV as in RFC 4180, but with line feeds as line ends. A null becomes an empty field.
 std::string csv_of(const json& documents) {
-  // A column and where the document of --json has it.
+  // Names of columns, with their pointers into the document of --json.
   constexpr std::pair<const char*, const char*> kColumns[] = {
       {"workload", "/workload"},
       {"device", "/device"},
@@ -203,7 +204,7 @@ std::string csv_of(const json& documents) {
   return text + '\n';
 }
 
-/// Sorts so that the first by this key comes first. Equals stay in order of workload and device.
+/// Sorts the winners by this key of --sort. Equal winners stay in the order of workload and device.
 void sort_by(std::vector<Winner>& found, const std::string& key) {
   const auto rank = [&](const Winner& winner) -> double {
     if (key == "time") return winner.verdict.best.us;

@@ -1,4 +1,4 @@
-// The winners of a log, for people and for programs. For api/ and cli/ alone.
+// The winners of a log, for people and for programs. Only for api/ and cli/.
 #pragma once
 
 #include <cstddef>
@@ -50,11 +50,11 @@ void describe(auto& option, Is<BestOptions> auto& o) {
 struct BestLook {
   enum { kTable, kCsv, kMarkdown } format = kTable;
   bool wide = false;      ///< all columns, whole texts
-  std::size_t width = 0;  ///< longest line of a table that is not wide; 0: no limit
+  std::size_t width = 0;  ///< maximum width of a table's lines, unless it is wide; 0: no limit
   bool colour = false;
 };
 
-/// Lists the fastest known kernel of each workload. Throws lehr::Error of kNotFound where none is known.
+/// Lists the fastest known kernel of each workload. Throws lehr::Error of kNotFound if no kernel is known.
 Listing list_best(const BestOptions& options, const BestLook& look = {});
 
 }  // namespace lehr::api

@@ -1,4 +1,4 @@
-// The boundary of the library: its own errors, and the states behind its handles. For api/ alone.
+// The boundary of the library: errors of its public interface, and the states of its handles. Only for api/.
 #pragma once
 
 #include <mutex>
@@ -17,18 +17,18 @@ namespace lehr::api {
 
 struct Device::State {
   OpenDevice open;
-  double opening_s = 0;  ///< seconds that opening took; they count as the first session's time
+  double opening_s = 0;  ///< seconds that opening the device took; they count as time of the first session
 };
 
 struct Log::State {
   std::string path;
-  std::optional<Database> database;  ///< nullopt until it is opened
+  std::optional<Database> database;  ///< nullopt until the file is opened
 };
 
 Code code_of(ErrorKind kind);
-/// Returns the sentence for an exception of the standard library or of another one.
+/// Returns a sentence for an exception that is not Lehr's own.
 std::string sentence_of(const std::exception& error);
-/// Returns what `call` returns. Turns every exception but std::bad_alloc into an api::Error.
+/// Calls `call` and returns its result. An exception other than std::bad_alloc becomes an api::Error.
 template <typename Call>
 auto guarded(Call&& call) {
   try {
@@ -44,13 +44,13 @@ auto guarded(Call&& call) {
   }
 }
 
-/// Throws lehr::Error where an option that names a file or folder is empty.
+/// Throws lehr::Error if an option that names a file or folder is empty.
 void check_named(std::string_view flag, const std::string& path);
-/// Throws lehr::Error where the file has no name or a size is below 1.
+/// Throws lehr::Error if the file's name is empty or a size is below 1.
 void check_model(const NetworkFile& model);
 
-/// Hands events on to a callback, which may be empty. A callback that throws gets no more events. Any thread
-/// may report.
+/// Passes events on to a callback, which may be empty. After a callback throws, it gets no more events. Any
+/// thread may call the members.
 class Reporter {
  public:
   explicit Reporter(OnProgress sink) : sink_(sink ? harmless(std::move(sink)) : OnProgress()) {}
@@ -65,7 +65,7 @@ class Reporter {
   const OnProgress sink_;
 };
 
-/// Returns the log's database, and opens it first if that has not been done.
+/// Returns the log's database. Opens it if it is not open yet.
 Database& database_of(Log& log);
 
 }  // namespace lehr::api

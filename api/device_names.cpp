@@ -1,4 +1,4 @@
-// Checks names that were given against the table of levels, the compiler and the processor.
+// Compares given names with the table of instruction set levels, the compiler and the processor.
 #include "api/device_names.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ DeviceChoice parse_kind(const std::string& device) {
     }
     known.push_back(numbered + "0");
   }
-  // No guess is made: "gpu" is nearer to "cpu" than to "cuda".
+  // The message proposes no similar name: "gpu" is more similar to "cpu" than to "cuda".
   throw_user("--device {} is not known: it takes {}; lehr doctor says which of them are here",
              device.empty() ? "''" : device, listed(known));
 }
@@ -56,7 +56,8 @@ std::vector<std::string> names_here() {
   return names;
 }
 
-/// Returns the features, each after the lowest level that it can be added to.
+/// Returns the features of this machine's architecture as "LEVEL+FEATURE". LEVEL is the lowest level that the
+/// feature can be added to.
 std::vector<std::string> features_here() {
   std::vector<std::string> names;
   for (const Target target : kTargets)
@@ -66,7 +67,8 @@ std::vector<std::string> features_here() {
   return names;
 }
 
-/// Returns "native | x86-64 | x86-64-v4, x86-64-v4+avx512vnni".
+/// Returns the values of --isa for help texts, such as "native | x86-64 | x86-64-v4, with features as
+/// x86-64-v4+avx512vnni".
 std::string isa_values() {
   const std::vector<std::string> features = features_here();
   return fmt::format("{}{}{}", fmt::join(names_here(), " | "), features.empty() ? "" : ", with features as ",
@@ -143,7 +145,7 @@ std::string baseline_help() {
 }
 
 std::string describe_isa_levels(const ToolPaths& tools) {
-  // Throws here if there is no compiler at all.
+  // This throws if there is no compiler at all.
   const HostCompiler without_a_level(host_compiler_options(tools));
   std::vector<std::string> words;
   std::vector<std::string> names = names_here();

@@ -19,7 +19,7 @@
 namespace lehr::api {
 namespace {
 
-/// Throws Error(kNotFound) if there is no winner.
+/// Returns the winners to export. Throws Error(kNotFound) if there is no winner.
 std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<std::string>& workloads,
                                    Unproven unproven) {
   const Isa isa = options.isa.empty() ? Isa() : parse_isa(options.isa);
@@ -45,8 +45,8 @@ void check_stop(const ExportOptions& options) {
     throw Error(Code::kInterrupted, "it was stopped; nothing is written");
 }
 
-/// Measures winners again where that is possible and asked for, and reports the outcome. Returns false if
-/// nothing was measured.
+/// Measures skipped winners again if that helps, and if they are provisional or the options ask for it.
+/// Reports the outcomes. Returns false if nothing was measured.
 bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>& skipped,
                    const ExportOptions& options, Reporter& reporter) {
   const auto due = [&](const Skipped& each) {
@@ -71,7 +71,7 @@ bool remeasure_all(const std::vector<Winner>& found, const std::vector<Skipped>&
   return true;
 }
 
-/// Keeps only the winners that can be compiled here.
+/// Removes the winners that cannot be compiled on this machine.
 void keep_those_of_here(RebuiltWinners& winners, FolderCompilers& compilers,
                         std::vector<std::string>& skipped) {
   std::vector<bool> left_out;

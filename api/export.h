@@ -1,4 +1,4 @@
-// Exports some of a log's winners. For api/ alone.
+// Exports some winners of a log. Only for api/.
 #pragma once
 
 #include <set>
@@ -9,20 +9,20 @@
 
 namespace lehr::api {
 
-/// How export treats a winner whose verdict is provisional.
+/// The treatment of winners whose verdict is provisional.
 enum class Unproven {
   kProve,  ///< measure it again
-  kTake,   ///< export it: the caller checks what it does with it
+  kTake,   ///< export it as it is; the caller checks the results of its kernel
 };
 
-/// The parts of a folder that are written.
+/// Which files of the folder are written.
 enum class Parts {
   kAll,
-  kSharedLibrary,  ///< the part that is applied to networks
+  kSharedLibrary,  ///< only the shared library, which networks need
 };
 
-/// Exports as export_kernels() does, but only these workloads if any are named. `tuned` is that of
-/// CompilerOptions. Throws lehr::Error.
+/// Exports as export_kernels() does. If `workloads` is not empty, only winners for these workloads are
+/// exported. `tuned` becomes CompilerOptions::tuned. Throws lehr::Error.
 Exported export_of(const ExportOptions& options, const std::set<std::string>& workloads = {},
                    Unproven unproven = Unproven::kProve, Parts parts = Parts::kAll,
                    const Compiler* tuned = nullptr);

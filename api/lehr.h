@@ -20,31 +20,33 @@
 #include "base/tool_paths.h"
 
 #ifndef LEHR_PROGRAM
-#define LEHR_PROGRAM ""  // set by find_package(lehr): the program that is installed beside the libraries
+// Set by find_package(lehr) to the path of the program that is installed with the libraries.
+#define LEHR_PROGRAM ""
 #endif
 
 namespace lehr::api {
 
-/// The outcome of a call, by who can fix it. The numbers are the exit codes of the program.
+/// The outcome of a call, which tells who can fix a failure. The numbers are the program's exit codes.
 enum class Code {
   kDone = 0,
   kWrongInput = 1,
   kMissing = 2,       ///< something on this machine is missing or broken
-  kNothingFound = 3,  ///< a valid question without an answer
-  kCheckFailed = 4,   ///< a check failed: a file of ours, or a kernel's result, is not as it must be
+  kNothingFound = 3,  ///< the call is valid, but nothing was found
+  /// A check failed: a kernel computes wrong results, or a file that Lehr has written is damaged.
+  kCheckFailed = 4,
   kInterrupted = 130
 };
 
-/// The only exception that functions here throw, besides std::bad_alloc. Its text is one sentence: what was
-/// wrong, where, and what would be right.
+/// The only exception, besides std::bad_alloc, that functions of this header throw. Its text is one sentence:
+/// what was wrong, where, and what would be right.
 class Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& sentence) : Error(code, sentence, sentence) {}
   Error(Code code, const std::string& sentence, std::string as_command)
       : std::runtime_error(sentence), code_(code), as_command_(std::move(as_command)) {}
   Code code() const { return code_; }
-  /// Returns the sentence as the program words it: with flags ("--time") where what() names members of
-  /// options ("time_s").
+  /// Returns the sentence as the program prints it. It has flags ("--time") in place of the members of
+  /// options that what() names ("time_s").
   const std::string& as_command() const { return as_command_; }
 
  private:
@@ -52,8 +54,8 @@ class Error : public std::runtime_error {
   std::string as_command_;
 };
 
-/// Where to find compilers, libraries and the program lehr, which runs as the worker process. A program of
-/// another version than this library is an Error.
+/// Where to find compilers, libraries and the program lehr, which runs as the worker process. Calls throw an
+/// Error if the program has another version than this library.
 struct Tools : ToolPaths {
   Tools() {
     program = LEHR_PROGRAM;
@@ -61,23 +63,26 @@ struct Tools : ToolPaths {
   }
 };
 
-/// Describes one option, beside the struct that has it. The program's flags and help, the checks of values,
-/// Python's keywords and the sentences of errors are made from these rows. The flag of `time_s` is --time.
-/// The flag of a bool that is true by default is --no-NAME: --no-winograd.
+/// Describes one option. The function describe() after each struct of options has a row for each. The
+/// program's flags and help, the checks of values, Python's keywords and the sentences of errors are made
+/// from these rows. The flag of `time_s` is --time. The flag of a bool that is true by default is --no-NAME:
+/// --no-winograd.
 struct OptionRow {
   const char* group;  ///< group in the program's help: "Problem", "Filters", "Search", "Measuring", "Output"
   const char* help;   ///< what it does
-  const char* flag = "";     ///< its flag, if it differs from the member's name
-  const char* usual = "";    ///< meaning of 0, "" or nullopt, which are valid only if this is set: "no limit"
+  const char* flag = "";  ///< the flag, if it does not follow from the member's name
+  /// Meaning of the values 0, "" or nullopt, such as "no limit"; they are valid only if this is set.
+  const char* usual = "";
   const char* choices = "";  ///< words that are valid, the default first: "f32 | bf16"
-  /// Limits of a number. If both are 0: any seed, a time from 0.1 s to 30 days, a share up to 1.
+  /// Limits of a number. If both are 0, the limits follow from the type: any seed, a time from 0.1 s to 30
+  /// days, a share up to 1.
   std::int64_t least = 0, most = 0;
 };
 
 /// Largest numbers of threads and trials that an option may ask for.
 inline constexpr std::int64_t kMostThreads = 1024, kMostTrials = 10'000'000;
 
-/// Describes the option that lets bf16 kernels take part in a network.
+/// Describes the option that permits kernels in bf16 in a network.
 void describe_precision(auto& option, auto& o) {
   option("precision", o.precision,
          {.group = "Problem",
@@ -100,11 +105,11 @@ struct DeviceOptions {
   int jobs = 0;
   std::optional<bool> overlap = {};
   double run_timeout_s = 10;
-  /// With "auto", the GPU is taken if it can compute this workload.
+  /// With `device` "auto", the GPU is used if it can compute this workload.
   std::string workload = "gemm m=512 n=512 k=512";
   Tools tools = {};
-  /// While it is true, work on the device ends within a second or two; what was measured is kept. Any thread
-  /// or signal handler may set it. It must outlive the device. nullptr: nothing ends the work early.
+  /// Set it to true to end work on the device within a second or two. Finished measurements are kept. Any
+  /// thread or signal handler may set it. It must outlive the device. nullptr: nothing ends the work early.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -145,18 +150,20 @@ void describe(auto& option, Is<DeviceOptions> auto& o) {
                   "calls"});
 }
 
-/// A device of this machine, with its compiler and its measurer. One call at a time.
+/// A device of this machine, with the compiler and the worker process for its kernels. Only one call at a
+/// time may use it.
 class Device {
  public:
-  /// Opens the device. Throws an Error that says what to do if something that was asked for by name is
-  /// missing.
+  /// Opens the device. If a device, library or level that the options name is missing, throws an Error that
+  /// says what to do.
   explicit Device(const DeviceOptions& options = {});
   ~Device();
   Device(Device&&) noexcept;
   Device& operator=(Device&&) noexcept;
 
   const std::string& name() const;
-  /// Returns everything that two measurements must have in common to be comparable.
+  /// Returns a text with all facts about the device that affect times. Measurements are comparable only if
+  /// their identities are equal.
   std::string identity() const;
   /// Returns why "auto" did not take the GPU; "" if there was no choice to make.
   const std::string& note() const;
@@ -171,8 +178,9 @@ class Device {
   std::unique_ptr<State> state_;
 };
 
-/// The log of all trials, a SQLite file. The first call that writes to it opens the file, or creates it. One
-/// call at a time. Several processes and threads may have the same file open, each with its own Log.
+/// The log of all trials, a SQLite file. The first call that uses the log opens or creates the file. Only one
+/// call at a time may use a Log, but several processes and threads may open the same file, each with its own
+/// Log.
 class Log {
  public:
   explicit Log(const std::string& path);
@@ -192,11 +200,11 @@ class Log {
 /// An event of a session, as a callback gets it.
 struct Progress {
   enum class Kind {
-    kNote,     ///< `text` is a note about something that is left out or unusual
+    kNote,     ///< `text` reports something that is left out or unusual
     kSetup,    ///< inputs and expected outputs are being computed
     kResumed,  ///< `text` says what earlier runs contribute
     kTrial,    ///< one more candidate has been measured
-    kNewBest,  ///< as kTrial, and the candidate is the fastest so far
+    kNewBest,  ///< one more candidate has been measured, and it is the fastest so far
     kFitted,   ///< the cost model was fitted again
     kFinals,   ///< the finalists are about to be timed against each other
     kStep      ///< `text` names the next step of optimize() or apply()
@@ -206,18 +214,19 @@ struct Progress {
   double elapsed_s = 0;
   std::optional<double> left_s = {};  ///< seconds until the end; nullopt: not known yet
   int trials = 0;
-  /// Microseconds; 0: not timed. Sums over the tasks if several share their time.
+  /// Times of the fastest and of the default kernel in microseconds; 0: not timed. If several tasks share
+  /// their time, sums over these tasks.
   double best_us = 0, default_us = 0;
-  bool shared = false;  ///< whether several tasks share their time
+  bool shared = false;  ///< whether several tasks share one time limit
   std::string json;     ///< the line that `--progress json` prints
 };
 
-/// Called from any thread, but never twice at the same time. If it throws, the work goes on and it is not
-/// called again.
+/// A callback for events. Any thread may call it, but never two at the same time. If it throws, it is not
+/// called again, and the work goes on.
 using OnProgress = std::function<void(const Progress&)>;
 
-/// A kernel's time in microseconds with its 95 % interval. `us` 0: not timed; `high` 0: the interval is not
-/// known.
+/// A kernel's time in microseconds with its 95 % interval. If `us` is 0, the kernel was not timed. If `high`
+/// is 0, the interval is not known.
 struct Time {
   double us = 0, low = 0, high = 0;
 };
@@ -225,24 +234,27 @@ struct Time {
 /// The result of tuning one workload.
 struct Result {
   std::string workload;  ///< canonical text
-  /// Config of the fastest kernel, for a range of rows that of its most rows; "": nothing ran.
+  /// Config of the fastest kernel; for a range of rows, config of the kernel for the most rows. "": no kernel
+  /// ran.
   std::string config;
   Time best, default_time;
-  double speedup = 0;    ///< of the fastest kernel over the default; 0: not known
+  double speedup = 0;    ///< speedup of the fastest kernel over the default; 0: not known
   std::string baseline;  ///< name of the fastest library; "": no library was timed
   double baseline_us = 0;
-  double baseline_speedup = 0;  ///< of the fastest kernel over that library; 0: no library was timed
-  /// Whether the times come from finals, measured in turn; if false, from single trials.
+  double baseline_speedup = 0;  ///< speedup of the fastest kernel over that library; 0: no library was timed
+  /// Whether the times come from finals, in which kernels are timed in turns. If false, they come from single
+  /// trials.
   bool contested = false;
   bool provisional = false;  ///< whether there was no time to prove the fastest kernel
-  int trials = 0;            ///< number that this call measured
+  int trials = 0;            ///< number of candidates that this call measured
   Code code = Code::kDone;   ///< if it is not kDone, `failure` says why
   std::string failure;       ///< a sentence without a full stop
   std::string text;          ///< the text that `lehr tune` prints
-  std::string json;          ///< the document of `lehr tune --json`, which has everything that is known
+  std::string json;          ///< the document of `lehr tune --json`, which has all facts about the result
 };
 
-/// The results of several workloads: the worst code of all with its failure, and an overview.
+/// The results of several workloads. `code` is the worst code of all results, `failure` belongs to it, and
+/// `text` is an overview.
 struct Results {
   std::vector<Result> each;
   Code code = Code::kDone;
@@ -333,17 +345,17 @@ void describe(auto& option, Is<TuneOptions> auto& o) {
   describe_precision(option, o);
 }
 
-/// Measures the default, searches, and times the finalists against the default and against libraries. Each
-/// trial is in the log at once: a call that was cut off continues if it is repeated with the same log and
-/// seed. `workload` is a canonical text: "gemm m=512 n=512 k=512". If DeviceOptions::stop is set, the
-/// result's code is kInterrupted.
+/// Measures the default, searches, and times the finalists against the default and against libraries.
+/// `workload` is its text: "gemm m=512 n=512 k=512". Each trial is written to the log at once. After an
+/// interruption, a call with the same log and seed continues the work. If DeviceOptions::stop becomes true,
+/// the result's code is kInterrupted.
 Result tune(const std::string& workload, Device& device, Log& log, const TuneOptions& options = {});
-/// Tunes workloads one after the other. A workload that cannot be tuned here becomes a note. Throws an Error
-/// if none can.
+/// Tunes workloads one after the other. A workload that cannot be tuned on the device is reported as a note.
+/// Throws an Error if no workload can be tuned.
 Results tune(const std::vector<std::string>& workloads, Device& device, Log& log,
              const TuneOptions& options = {});
 
-/// The size of a dimension: one number, or any from `least` to `most`.
+/// The size of a dimension: a fixed number, or any number from `least` to `most`.
 struct DimSize {
   DimSize(std::int64_t size) : least(size), most(size) {}
   DimSize(std::int64_t from, std::int64_t to) : least(from), most(to) {}
@@ -353,14 +365,15 @@ struct DimSize {
 /// A network in an ONNX file, with the sizes of its inputs.
 struct NetworkFile {
   std::string file;
-  /// Sizes by the names of dimensions: "batch". One dimension may have a range. A product is tuned for the
-  /// whole range if only its number of rows varies. All other matches stay the engine's.
+  /// Sizes, by the names of dimensions such as "batch". One dimension may have a range. If only the number of
+  /// rows of a product varies with it, the product is tuned for the whole range. All other matches that vary
+  /// stay the engine's.
   std::map<std::string, DimSize> dims = {};
-  std::map<std::string, std::vector<std::int64_t>> inputs = {};  ///< shapes by the names of inputs
+  std::map<std::string, std::vector<std::int64_t>> inputs = {};  ///< shapes, by the names of inputs
 };
 
 struct NetworkResult {
-  /// Microseconds: sums over all matches of its kernels.
+  /// Times in microseconds, summed over all matches: the fastest kernels, the default kernels, the libraries.
   double best_us = 0, default_us = 0, baseline_us = 0;
   int workloads = 0, trials = 0;
   Code code = Code::kDone;
@@ -370,10 +383,10 @@ struct NetworkResult {
 };
 
 /// Tunes all convolutions and products of a network, in turns. Each turn goes to the workload with the
-/// largest expected gain. On a CPU, open the device with `caches` "memory", as the command does.
+/// largest expected gain. On a CPU, open the device with DeviceOptions::caches "memory", as the command does.
 NetworkResult tune(const NetworkFile& model, Device& device, Log& log, const TuneOptions& options = {});
 
-/// Describes the options that filter the winners of a log; "" selects all.
+/// Describes the options that filter the winners of a log. An option that is "" filters nothing.
 void describe_filter(auto& option, auto& o) {
   constexpr const char* kGroup = "Filters";
   option("workload", o.workload,
@@ -384,7 +397,7 @@ void describe_filter(auto& option, auto& o) {
   option("family", o.family, {.group = kGroup, .help = "kernel family"});
 }
 
-/// Describes the option that allows a folder to be replaced.
+/// Describes the option that permits replacing a folder.
 void describe_replace(auto& option, auto& o) {
   option("replace", o.replace,
          {.group = "Output",
@@ -398,7 +411,7 @@ struct ExportOptions {
   std::string workload = {}, device = {}, target = {}, family = {};
   std::string isa = {};
   std::string name = "kernels";
-  std::string rename = {};  ///< "rowwise_n768_1a2b3c4d=layer_norm,...": functions that get other names
+  std::string rename = {};  ///< new names of functions: "rowwise_n768_1a2b3c4d=layer_norm,..."
   bool remeasure = false;
   Tools tools = {};
   const std::atomic<bool>* stop = nullptr;
@@ -459,7 +472,7 @@ struct ApplyOptions {
   std::string precision = "f32";
   bool ask_engine = true;
   Tools tools = {};
-  /// While it is true, nothing is waited for and nothing is written; nullptr: never stopped.
+  /// Set it to true to end the call soon, without writing anything. nullptr: nothing ends the call early.
   const std::atomic<bool>* stop = nullptr;
   OnProgress on_progress = {};
 };
@@ -499,25 +512,25 @@ struct Share {
 };
 
 struct Applied {
-  /// Number of convolutions and products; number of these that kernels compute now.
+  /// Number of matches in the network, and number of matches that kernels compute now.
   int matches = 0, replaced = 0;
   /// Times of the whole network in the engine, and their ratio; 0: not timed.
   double original_us = 0, rewritten_us = 0, speedup = 0;
   /// Largest difference from the original's outputs, as a share of an output's range.
   std::optional<double> error = {};
   std::optional<double> covered_share = {};  ///< share of the original's time that kernels took over
-  /// Other shares of that time, by operator; with covered_share they sum to 1.
+  /// Shares of the original's time that other operators take. With covered_share they sum to 1.
   std::vector<Share> not_covered = {};
   Code code = Code::kDone;  ///< kCheckFailed: nothing was written, and `failure` says why
   std::string failure = {};
-  /// Whether it failed because nothing could be compared. Then give real inputs in ApplyOptions::feed, or
-  /// skip the check by setting `ask_engine` to false.
+  /// Whether the call failed because nothing could be compared. Then give real inputs in ApplyOptions::feed,
+  /// or set ApplyOptions::ask_engine to false to skip the check.
   bool uncompared = false;
   std::string text = {};
   std::string json = {};
 };
 
-/// Writes a network that ONNX Runtime runs with the kernels of a bundle (docs/models.md).
+/// Writes a version of a network that ONNX Runtime runs with the kernels of a bundle (docs/models.md).
 Applied apply(const NetworkFile& model, const ApplyOptions& options);
 
 struct OptimizeOptions {

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Groups nodes by reason: how many have it, and the first of them.
+/// Groups gaps by reason. The result has for each reason the number of nodes and the name of the first node.
 std::map<std::string, std::pair<std::size_t, std::string>> grouped(const Network& network) {
   std::map<std::string, std::pair<std::size_t, std::string>> groups;
   for (const Gap& gap : network.matches.gaps) {

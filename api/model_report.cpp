@@ -47,7 +47,8 @@ std::string results_table(const std::vector<SharedResult>& results) {
                       rows);
 }
 
-/// Says for how many matches another form is expected to be faster; "" if no other form was tuned.
+/// Returns for how many matches a kernel in bf16 or with channels last is expected to be faster; "" if no
+/// such workload was tuned.
 std::string forms_text(const std::vector<SharedResult>& results) {
   double matches = 0, narrow = 0, last = 0, plain_us = 0;
   bool any = false;
@@ -66,7 +67,7 @@ std::string forms_text(const std::vector<SharedResult>& results) {
       narrow, last, format_time_us(plain_us));
 }
 
-/// Reports a workload of which nothing ran, with its first failure, if it had one.
+/// Returns a line about a workload for which no kernel ran, with the first failure if there was one.
 std::string missing_text(const SharedResult& result) {
   const std::string workload = to_text(result.workload);
   if (result.range) return fmt::format("'{}': {}", workload, result.range->missing);

@@ -13,7 +13,7 @@ namespace lehr {
 /// Returns "37 of 52 workloads are known, 9 near, 6 new".
 std::string knowledge_text(const std::vector<SharedTask>& tasks);
 
-/// Returns a row per workload, the totals, and what to do next with the same `flags`
+/// Returns a table with a row per workload, the totals, and commands to continue with, which repeat `flags`
 /// (ModelFlags::as_flags()). Ends with a line break.
 std::string report_text(const std::string& flags, const std::vector<SharedResult>& results,
                         const Device& device, const std::string& database);

@@ -18,7 +18,7 @@ void check_number(const std::string& flag, auto value, auto least, auto most) {
                std::is_integral_v<decltype(value)> ? "whole number" : "number", least, most);
 }
 
-/// Collects the flags that differ from their member's name with dashes for underscores.
+/// Collects the flags that do not follow from their member's name by replacing underscores with dashes.
 class OtherNames {
  public:
   void operator()(const std::string& member, const auto& value, const OptionRow& row) {

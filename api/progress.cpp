@@ -1,4 +1,4 @@
-// Turns events into lines and hands them to a callback.
+// Turns events into lines and passes them to a callback.
 #include "api/progress.h"
 
 #include <fmt/core.h>
@@ -106,7 +106,8 @@ std::string progress_text(const Event& event) {
 namespace api {
 namespace {
 
-/// Tasks that share their time have too many turns for a line each.
+/// Returns the kind that a callback gets. Tasks that share their time have too many turns for a line each, so
+/// their events are all kTrial.
 Progress::Kind kind_of(const Event& event) {
   if (event.shared) return Progress::Kind::kTrial;
   switch (event.kind) {

@@ -1,4 +1,4 @@
-// The findings of a range's tuning, for people.
+// The report on tuning a range of rows, for people.
 #include <fmt/core.h>
 
 #include <algorithm>

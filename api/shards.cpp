@@ -1,4 +1,4 @@
-// Turns options into shares, and runs a shard.
+// Computes the shares of shards from options, and runs a shard.
 #include "api/shards.h"
 
 #include <unistd.h>
@@ -17,8 +17,9 @@
 namespace lehr::api {
 namespace {
 
-// Cost model that balances shards. A trial costs its compilation and check, and as many calls as a window has
-// at least. A machine of 1 TFLOP/s and 100 GB/s stands for all: shares must not depend on a node's speed.
+// Constants of the cost estimate that balances shards. A trial costs kTrialS for its compilation and check,
+// and kCallsOfTrial calls, the fewest that a timing window has. All nodes are assumed to have the same speed,
+// since shares must not depend on a node.
 constexpr double kTrialS = 0.3, kCallsOfTrial = 20, kFlopsPerS = 1e12, kBytesPerS = 1e11;
 
 double cost_of_trial(const Workload& workload) {
@@ -27,7 +28,7 @@ double cost_of_trial(const Workload& workload) {
 }
 
 double seconds_of(const Workload& workload, const TuneOptions& options, bool together) {
-  if (options.time_s > 0) return together ? 0 : options.time_s;  // the time of a network is divided below
+  if (options.time_s > 0) return together ? 0 : options.time_s;  // plan_of() divides the time of a network
   if (options.trials > 0) return 0;
   if (const CallRows rows = call_rows(workload); rows.least > 0)
     return kSecondsASize * static_cast<double>(measured_sizes(rows.least, rows.most).size());
@@ -38,7 +39,7 @@ cluster::Shard shard_of(const TuneOptions& options) {
   return options.shard.empty() ? cluster::Shard() : cluster::parse_shard(options.shard);
 }
 
-/// Returns a host's name in a form that a file's name may contain.
+/// Returns this host's name, without characters that a file's name may not contain.
 std::string host_name() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
@@ -63,7 +64,7 @@ cluster::Plan plan_of(const std::vector<Workload>& workloads, const TuneOptions&
     const double trial = cost_of_trial(workload);
     item.seconds = seconds_of(workload, options, together);
     item.cost = item.seconds > 0 ? item.seconds : trial * std::max(options.trials, 1);
-    // Rounded: the text must be the same on processors that round differently
+    // The cost is rounded, since the plan's text must be the same on processors that round differently.
     item.cost = std::round(1e3 * item.cost) / 1e3;
     if (!is_range(workload) && (plan.probe.empty() || trial < least)) {
       plan.probe = item.workload;
@@ -135,7 +136,8 @@ void ShardRun::measure_probe(const std::string& text, const TuneOptions& options
   session.stop = {};
   session.stop.trials = 1;
   session.session_id = session_;
-  session.seed = ~options.seed;  // with the same seed it would count as a trial of the workload's own budget
+  // With the same seed the probe would count as a trial of the workload's own budget.
+  session.seed = ~options.seed;
   session.reuse = session.transfer = session.resumes = false;
   session.finalists = 0;
   session.baselines.clear();

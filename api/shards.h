@@ -1,4 +1,4 @@
-// One shard of a list or a network, and what it publishes while it is tuned. For api/ and the command.
+// Tunes one shard of a list or a network, and publishes copies of the log meanwhile. Only for api/ and cli/.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@
 
 namespace lehr::api {
 
-/// Computes the shares of a list from its workloads and options alone. Neither a device nor a log is asked,
-/// so all nodes compute the same shares. `together`: the workloads are a network's and share the time of
-/// their shard. Throws lehr::Error for options that are not valid.
+/// Divides a list of workloads among shards. The result depends only on the workloads and options, not on a
+/// device or a log, so that all nodes compute the same plan. `together` is true for the workloads of a
+/// network, which share the time of their shard. Throws lehr::Error for options that are not valid.
 cluster::Plan plan_of(const std::vector<Workload>& workloads, const TuneOptions& options, bool together);
 /// Returns the workloads of the shard that the options name, in the order of the list.
 std::vector<Workload> share_of(const std::vector<Workload>& workloads, const TuneOptions& options);
 
-/// The run of one shard. Does nothing if the options have no `publish`.
+/// The work of a shard before and after its tuning. It does nothing if TuneOptions::publish is empty.
 class ShardRun {
  public:
-  /// Settles the plan, takes over what earlier attempts at the shard have published, measures the plan's
-  /// probe, and begins to publish. Throws lehr::Error.
+  /// Agrees with the other shards on the plan, copies to the log the rows that earlier attempts at the shard
+  /// have published, measures the plan's probe, and begins to publish. Throws lehr::Error.
   ShardRun(const cluster::Plan& plan, const TuneOptions& options, Device& device, Log& log,
            Reporter& reporter);
   ~ShardRun();
 
-  /// Removes the workloads that an earlier attempt at the shard has finished, and notes how many.
+  /// Removes the workloads that an earlier attempt at the shard has finished. Reports their number as a note.
   void leave_out_done(std::vector<Workload>& share);
-  /// Publishes for the last time, and marks the shard as done unless the run was stopped. A result that
-  /// cannot be published becomes a failure.
+  /// Publishes for the last time, and marks the shard as done unless the run was stopped. If publishing
+  /// fails, sets `code` and `failure`.
   void end(Code& code, std::string& failure);
 
  private:
@@ -49,7 +49,8 @@ class ShardRun {
   std::optional<cluster::Publisher> publisher_;
 };
 
-/// Returns the result of `call`, which has a code and a failure, after the run's end.
+/// Calls `call`, ends the run, and returns the result of `call`. The result must have the members `code` and
+/// `failure`.
 template <typename Call>
 auto published(ShardRun& run, Call&& call) {
   try {

@@ -88,8 +88,8 @@ Result result_of(const Summary& summary, const Device& device, const std::string
   return result;
 }
 
-/// Returns the workloads that can be tuned. One that cannot becomes a note, or an Error if it is alone and
-/// not of a shard.
+/// Returns the workloads that can be tuned on the device. Each other workload is reported as a note. Throws
+/// if no workload of the list can be tuned, unless the list belongs to a shard.
 std::vector<Workload> tunable(const std::vector<Workload>& wanted, const Device& device, Reporter& reporter,
                               bool of_shard) {
   std::vector<Workload> workloads;
@@ -131,7 +131,7 @@ Result result_of(const RangeSummary& summary, const Device& device, const std::s
   return result;
 }
 
-/// Adds the result of one workload, and hands it on.
+/// Adds the result of one workload, and passes it to TuneOptions::on_result.
 void add_result(const AnySummary& summary, const Device& device, const Log& log, const TuneOptions& options,
                 Results& results, nlohmann::json& documents) {
   results.each.push_back(std::visit(

@@ -23,8 +23,9 @@ namespace lehr::api {
 
 namespace {
 
-/// Returns sizes of the dimension that has a range, at which shapes are inferred: all but the largest, or as
-/// many as can be inferred in a moment. The least comes first. Empty if no dimension has a range.
+/// Returns smaller sizes of the dimension that has a range, the least first. Shapes are inferred at each of
+/// them. For a long range it returns only some of the sizes, so that this takes no noticeable time. Returns
+/// an empty list if no dimension has a range.
 std::vector<std::int64_t> smaller_sizes(const NetworkFile& model) {
   constexpr std::int64_t kMostSizes = 32;
   std::set<std::int64_t> sizes;
@@ -110,13 +111,15 @@ struct NetworkTasks {
   std::vector<SharedTask> tasks;
   struct MatchTasks {
     const Match* match;
-    /// Tasks that can compute it; the one in the graph's own form comes first.
+    /// Positions of the tasks that can compute the match. The first task has the graph's own types and
+    /// layout.
     std::vector<std::size_t> tasks;
   };
   std::vector<MatchTasks> matches;
 };
 
-/// Returns the task for a workload, after the first of those that compute the same result.
+/// Returns the position of the task for a workload, and adds the task if it does not exist. `first` is the
+/// position of the first task that computes the same result; the search begins there.
 std::size_t task_for(const Workload& workload, std::size_t first, std::vector<SharedTask>& tasks) {
   for (std::size_t i = first; i < tasks.size(); ++i)
     if (tasks[i].workload == workload) return i;
@@ -149,8 +152,8 @@ NetworkTasks tasks_of(const Network& network, const NetworkFile& model, const Li
   return all;
 }
 
-/// Returns how many matches each task computes if every match uses its fastest task. A match without any time
-/// uses its first task.
+/// Returns how many matches each task computes if the network uses the tasks with which it is expected to be
+/// fastest. A match without timed tasks uses its first task.
 std::vector<double> uses_of(const Network& network, const NetworkTasks& all,
                             const std::vector<double>& best_us) {
   std::vector<double> uses(all.tasks.size(), 0);
@@ -175,7 +178,7 @@ std::vector<double> uses_of(const Network& network, const NetworkTasks& all,
   return uses;
 }
 
-/// Adds what the log knows of the ranges on this device, as recall() does for other tasks.
+/// Adds to each range the verdict that the log has for it on this device, as recall() does for other tasks.
 void recall_ranges(std::vector<SharedTask>& ranges, const std::string& identity, const Database& database) {
   for (SharedTask& range : ranges) {
     const auto verdicts = database.verdicts({.workload = to_text(range.workload), .device = identity});
@@ -185,8 +188,8 @@ void recall_ranges(std::vector<SharedTask>& ranges, const std::string& identity,
   }
 }
 
-/// Returns a range's task as a result. Its time is that of its most rows. `range` is the result of its
-/// tuning; nullopt: it was not tuned.
+/// Returns the result of a task that is a range. Its time is the time for the most rows. `range` is the
+/// result of tuning; nullopt: the range was not tuned.
 SharedResult result_of(const SharedTask& task, std::optional<RangeSummary> range) {
   SharedResult result = {task};
   if (task.verdict) result.best_us = task.verdict->best.us;
@@ -195,8 +198,8 @@ SharedResult result_of(const SharedTask& task, std::optional<RangeSummary> range
   return result;
 }
 
-/// Tunes ranges one after the other, each with an equal share of the time. The log answers for ranges that it
-/// knows.
+/// Tunes ranges one after the other, each for `seconds_each`. Ranges that already have a verdict from the log
+/// are not tuned.
 std::vector<SharedResult> tune_ranges(const std::vector<SharedTask>& ranges, double seconds_each,
                                       Device& device, Logs logs, const TuneOptions& options,
                                       SessionOptions session, Reporter& reporter) {
@@ -215,14 +218,15 @@ std::vector<SharedResult> tune_ranges(const std::vector<SharedTask>& ranges, dou
   return results;
 }
 
-/// Returns the tasks that are ranges, or all others. `numbers` gets the position of each in `tasks`.
+/// Returns the tasks that are ranges of rows, if `ranges` is true; else the tasks that are not. `numbers`
+/// gets the position in `tasks` of each returned task.
 std::vector<SharedTask> part_of(const std::vector<SharedTask>& tasks, bool ranges,
                                 std::vector<std::size_t>& numbers) {
   std::vector<SharedTask> part;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (is_range(tasks[i].workload) != ranges) continue;
     part.push_back(tasks[i]);
-    // A task and its `instead_of` are either both ranges or both not.
+    // A task and the task that `instead_of` names are both in the same part.
     if (part.back().instead_of)
       part.back().instead_of =
           static_cast<std::size_t>(std::ranges::find(numbers, *part.back().instead_of) - numbers.begin());
@@ -231,8 +235,8 @@ std::vector<SharedTask> part_of(const std::vector<SharedTask>& tasks, bool range
   return part;
 }
 
-/// Tunes tasks in turns, and ranges by themselves, each with as much of the time. Returns the results in the
-/// order of `tasks`.
+/// Tunes the tasks that are not ranges in turns, then each range by itself. The time is divided equally among
+/// all tasks. Returns the results in the order of `tasks`.
 std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const Uses& uses, Device& device,
                                    Logs logs, const TuneOptions& options, SharedOptions shared,
                                    Reporter& reporter) {
@@ -246,7 +250,8 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const U
   std::vector<SharedTask> known = fixed;
   known.insert(known.end(), ranges.begin(), ranges.end());
   reporter.step(knowledge_text(known));
-  // Ranges do not know what follows the tuning: it gets a fixed share.
+  // Tuning a range cannot take account of the work that follows (`behind_s`), so that work gets a fixed share
+  // of the time.
   constexpr double kShareBesideRanges = 0.7;
   double time_s = options.time_s;
   if (!ranges.empty() && std::exchange(shared.behind_s, {})) time_s *= kShareBesideRanges;
@@ -280,7 +285,7 @@ std::vector<SharedResult> tune_all(const std::vector<SharedTask>& tasks, const U
   return results;
 }
 
-/// Returns the worst outcome. At least one task must have run.
+/// Returns the worst outcome of all results. At least one task must have run.
 std::pair<Code, std::string> outcome_of(const std::vector<SharedResult>& results) {
   std::pair<Code, std::string> worst;
   for (const SharedResult& each : results) {
@@ -303,8 +308,8 @@ std::vector<Workload> workloads_of(const Matches& matches) {
 
 namespace {
 
-/// Returns the first nodes of the matches of a shard. A device may serve a match with another workload, so
-/// nodes identify it.
+/// Returns the first node of each match that belongs to the shard. Nodes identify a match, since its workload
+/// may differ on a device.
 std::set<std::size_t> nodes_of_share(const Matches& matches, const cluster::Plan& plan,
                                      const TuneOptions& options) {
   const int shard = options.shard.empty() ? 0 : cluster::parse_shard(options.shard).index;

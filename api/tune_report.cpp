@@ -1,4 +1,4 @@
-// Layout of the results.
+// Formats the results of tuning as text.
 #include "api/tune_report.h"
 
 #include <fmt/core.h>
@@ -38,7 +38,8 @@ std::string bounds(const Interval& interval) {
   return interval.known() ? fmt::format(" ({:.3f} to {:.3f})", interval.low, interval.high) : "";
 }
 
-/// Explains why the default stays. Only candidates that were compared have lost to it.
+/// Explains why the default kernel remains the fastest. Only candidates that were compared with it have lost
+/// to it.
 std::string why_it_stays(const Summary& s) {
   const auto left_out = std::ranges::count_if(s.finalists, [&](const FinalistTold& one) {
     return one.rounds < kLeastRounds && one.proof != ProofState::kFailed && !one.dropped &&
@@ -75,7 +76,7 @@ std::string verdict_line(const Summary& s) {
   return text;
 }
 
-/// Says how far the search's time of the winner was from the final one.
+/// Returns how much the winner's time in the search differs from its time in the finals.
 std::string search_line(const Summary& s) {
   if (!s.contested || s.shown_us <= 0 || s.verdict.best.us <= 0) return "";
   const double more = 100 * (s.shown_us / s.verdict.best.us - 1);
@@ -83,7 +84,7 @@ std::string search_line(const Summary& s) {
                      std::abs(more), more < 0 ? "less" : "more");
 }
 
-/// Returns "", " on tensor cores" or " of bf16".
+/// Returns the units that compute, as the end of a phrase: "", " on tensor cores" or " of bf16".
 std::string units_text(std::string_view units) {
   if (units == kF32Units) return "";
   return fmt::format(" {} {}", units == kTensorCores ? "on" : "of", units);
@@ -165,7 +166,7 @@ std::vector<std::string> overview_row(const Summary& s) {
           std::string(name_of(s.stop))};
 }
 
-/// A range's time is that of a call with the most rows.
+/// Returns the row of a range. Its time is the time of a call with the most rows.
 std::vector<std::string> overview_row(const RangeSummary& s) {
   const Timing* const timing = s.record ? std::get_if<Timing>(&s.record->outcome) : nullptr;
   const Time best = timing ? Time{timing->time_us, interval_of(*timing)} : Time{};

@@ -1,4 +1,4 @@
-// Turns the belief into text and a document.
+// Reports the untuned choice as text and as a document.
 #include "api/untuned.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// `lehr tune --trials 0`: what is believed of a workload without measuring. For the program; no part of the
-// public interface (lehr.h) yet.
+// `lehr tune --trials 0`: chooses a config for a workload without measuring. Only for the program; not part
+// of the public interface (lehr.h) yet.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,10 +15,10 @@ struct Untuned {
   std::string text;  ///< the text that `lehr tune --trials 0` prints
 };
 
-/// Returns the config that the log, its other tasks or an analytic estimate would take, in about a second.
-/// Runs nothing and writes nothing: the config is not a winner. `log` is the log's file, which need not
-/// exist. Only these of `options` count: fresh, transfer, winograd, seed. Throws an Error of kNothingFound if
-/// no family serves the workload, of kWrongInput for a range of rows.
+/// Returns, within about a second, the config that looks best according to the log, to its other tasks, or to
+/// an analytic estimate. No kernel runs and nothing is written, so the config is not a winner. `log` is the
+/// log's file, which need not exist. The only options that have an effect are fresh, transfer, winograd and
+/// seed. Throws an Error: kNothingFound if no family serves the workload, kWrongInput for a range of rows.
 Untuned untuned(const Workload& workload, const DeviceOptions& device, const std::string& log,
                 const TuneOptions& options, nlohmann::json& document);
 

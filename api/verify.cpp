@@ -79,7 +79,7 @@ Verified verify(const NetworkFile& model, const VerifyOptions& options) {
       size = size.least;
     }
     VerifyOptions unfed = options;
-    unfed.feed.clear();  // inputs from a file have the largest size
+    unfed.feed.clear();  // inputs from a file have the largest size, not the least
     if (has_range)
       if (Verified least = verified(at_least, unfed); !least.right) return least;
     return verified(model, options);

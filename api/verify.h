@@ -1,4 +1,4 @@
-// Whether a network that apply() wrote computes the same as the original. For cli/ alone.
+// Checks whether a network that apply() wrote computes the same as the original. Only for cli/.
 #pragma once
 
 #include <string>
@@ -34,12 +34,13 @@ void describe(auto& option, Is<VerifyOptions> auto& o) {
 
 struct Verified {
   bool right = false;
-  std::string failure;  ///< what differs, or why nothing could be compared; "" if all agrees
+  std::string failure;  ///< the difference, or why nothing could be compared; "" if all outputs agree
   std::string text;
   std::string json;
 };
 
-/// Compares the network in a folder with its original. Throws api::Error if ONNX Runtime is missing.
+/// Compares the network in the folder `options.out` with its original, `model`. Throws api::Error if ONNX
+/// Runtime is missing.
 Verified verify(const NetworkFile& model, const VerifyOptions& options);
 
 }  // namespace lehr::api

@@ -25,7 +25,8 @@
 namespace lehr {
 namespace {
 
-/// Whether a kernel does fewer products than the sum has. Its name is its family's and a hash.
+/// Whether a kernel does fewer multiplications than the operator's definition. The kernel's name is the name
+/// of its family, "_" and a hash.
 bool saves_products(const LibraryKernel& kernel) {
   const std::string family = kernel.name.substr(0, kernel.name.rfind('_'));
   return std::ranges::any_of(
@@ -35,8 +36,8 @@ bool saves_products(const LibraryKernel& kernel) {
 /// The convolutions and products that have kernels.
 struct Coverage {
   std::vector<MatchKernels> matches;
-  std::map<std::string, LibraryKernel> kernels;  ///< by their workloads
-  double flops = 0;                              ///< sum over all that are known
+  std::map<std::string, LibraryKernel> kernels;  ///< kernels, by the texts of their workloads
+  double flops = 0;                              ///< sum over all matches and gaps whose operations are known
 };
 
 /// Returns the threads for ApplyRequest::check.
@@ -54,7 +55,7 @@ int threads_for(const LibraryKernels& library, const ApplyRequest& request, cons
       request.bundle, wanted, wanted == 1 ? "" : "s", fmt::join(there, ", "), wanted);
 }
 
-/// Returns the library's kernel for exactly this workload; nullopt, and the reason, if it has none.
+/// Returns the library's kernel for exactly this workload. If it has none, returns nullopt and sets `reason`.
 std::optional<Replacement> kernel_for(const Match& match, const Workload& workload,
                                       const LibraryKernels& library, const ApplyRequest& request,
                                       Coverage& coverage, std::string& reason) {
@@ -98,7 +99,8 @@ Coverage coverage_of(const Matches& matches, const OtherForms& others, const Lib
   return coverage;
 }
 
-/// Leaves matches that cannot be written to the engine, or removes only the kernels that cannot.
+/// Removes the kernels for which rewrite() cannot write a node. A match without any kernel left stays the
+/// engine's, and its reason is counted.
 void leave_out(const Network& network, const NodeForm& form, Coverage& coverage, Applied& applied) {
   std::vector<MatchKernels> left(coverage.matches.size());
   std::vector<std::string> reasons(coverage.matches.size());
@@ -135,7 +137,7 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
     ++applied.replaced;
     if (coverage.flops > 0) applied.share_of_flops += flops_of(each.workload) / coverage.flops;
     applied.expected_us += kernel.time_us;
-    // Nodes of one function with the same weights share the packed ones.
+    // Nodes that call the same function with the same weights share the packed weights.
     const auto weight = weights.find(each.match);
     if (weight != weights.end() &&
         prepacked.insert(fmt::format("{} {}", kernel.function, weight->second)).second)
@@ -143,7 +145,7 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
   }
 }
 
-/// Adds the profile of the written network, which is the original if nothing is replaced.
+/// Adds the times of layers and operators. The written network is the original if nothing is replaced.
 void add_times(const Network& network, const Matches& matches, const MatchChoice& choice,
                const std::string& bytes, Applied& applied) {
   EngineVerdict verdict = choice.verdict;
@@ -159,7 +161,7 @@ void add_times(const Network& network, const Matches& matches, const MatchChoice
   applied.not_covered = shares->not_covered;
 }
 
-/// Returns the library's file as it is stored beside the plug-in.
+/// Returns the library's file as it is stored in the plug-in's folder.
 FolderFile library_file(const LibraryKernels& library) {
   const std::filesystem::path file(library.library().file());
   if (file.filename() == kPluginName)
@@ -167,7 +169,7 @@ FolderFile library_file(const LibraryKernels& library) {
   return {.path = file.filename().string(), .bytes = "", .source = file};
 }
 
-/// Adds the files with constants of the network, at the same relative paths in the new folder.
+/// Adds the network's external files of constants, with the same relative paths in the new folder.
 void add_external(const ExternalFiles& external, const std::string& library, std::vector<FolderFile>& files) {
   for (const auto& [path, source] : external) {
     const std::string first = std::filesystem::path(path).begin()->string();
@@ -177,7 +179,7 @@ void add_external(const ExternalFiles& external, const std::string& library, std
   }
 }
 
-/// Whether it is a kernel in bf16.
+/// Whether the kernel reads bf16.
 bool is_narrow(const Replacement& kernel) {
   return inputs_of(kernel.workload)[0].type == DType::kBF16;
 }
@@ -187,10 +189,12 @@ bool is_narrow(const Replacement& kernel) {
 constexpr double kTimesRounding = 2;
 /// Further error of an output that is stored in bf16, as a share of the output: half the spacing of bf16.
 constexpr double kStoredRounding = 0x1p-8;
-/// Largest error from rounding: beyond it little could be said about a network with kernels.
+/// Largest accepted error from rounding, as a share of an output's range. With a larger one a comparison
+/// would prove little.
 constexpr double kMostRounding = 0.2;
 
-/// Sets the tolerances, or removes the bf16 kernels of the matches.
+/// Measures the error of a network that only rounds to bf16, and sets the tolerances of `check` from it. If
+/// the error is too large, removes the bf16 kernels of all matches.
 void measure_rounding(const Network& network, std::vector<MatchKernels>& matches, const std::string& folder,
                       EngineCheck& check, const Tell& tell) {
   std::vector<Replacement> narrow;
@@ -223,7 +227,7 @@ void measure_rounding(const Network& network, std::vector<MatchKernels>& matches
   }
 }
 
-/// A folder for networks that the engine tries, with all `files`.
+/// A temporary folder with all `files`. The networks that the engine tries are written there.
 class Draft {
  public:
   Draft(const Network& network, const std::vector<FolderFile>& files, const EngineCheck& check)
@@ -233,7 +237,8 @@ class Draft {
   const std::string& folder() const { return folder_; }
 
  private:
-  /// Returns where to write: files in memory are fast, but large networks would take memory from the engine.
+  /// Returns the folder in which to write. The default folder may be in memory, which is fast. Large networks
+  /// go to the disk, since they would take memory from the engine.
   static std::string match_for(const Network& network, const std::vector<FolderFile>& files,
                                const EngineCheck& check) {
     constexpr std::size_t kMostInMemory = std::size_t{64} << 20;
@@ -248,7 +253,7 @@ class Draft {
   std::string folder_;
 };
 
-/// Chooses with the engine. `check` gets the tolerance.
+/// Chooses matches by timing in the engine. Sets the tolerances of `check`.
 MatchChoice chosen(const Network& network, std::vector<MatchKernels> matches, const NetworkForm& form,
                    const std::string& folder, const ApplyRequest& request, EngineCheck& check,
                    const Tell& tell) {
@@ -261,12 +266,12 @@ MatchChoice chosen(const Network& network, std::vector<MatchKernels> matches, co
   return choose_matches(network, std::move(matches), form, folder, check, request.seconds, tell);
 }
 
-/// Seconds of timing: in a shorter time two equal networks seem to differ. If little time is left, the share
-/// of it.
+/// Seconds for timing other sizes: in a shorter time two equal networks seem to differ. If the time limit is
+/// short, at most kLeastTimedShare of the limit is used.
 constexpr double kUsuallyTimed_s = 1, kLeastTimedShare = 0.25;
 
-/// Measures the network's other costs than its time. Records an error if it computes something else at other
-/// sizes.
+/// Measures the cost of both sessions and the times at other sizes. Records a failure if the network computes
+/// something else at other sizes.
 void measure_costs(const Network& network, const BranchedModel& model, const NetworkForm& form,
                    const std::string& folder, const EngineCheck& check, double seconds, Applied& applied) {
   const onnxruntime::ModelFile file = {folder + "/" + kAppliedModel, folder + "/" + kPluginName};
@@ -292,7 +297,8 @@ std::string constants_path(const ExternalFiles& external) {
   return path;
 }
 
-/// Returns limits of any processor: they decide which families serve what is the same on each.
+/// Returns the limits of an arbitrary processor. All processors give the same answer to the only question
+/// asked: which families serve a workload.
 Limits processor_limits() {
   Limits limits;
   limits.target =
@@ -300,7 +306,8 @@ Limits processor_limits() {
   return limits;
 }
 
-/// Finds the matches. A pool that was not tuned with its convolution stays the engine's.
+/// Finds the matches. A pool becomes part of a match only if the library has a kernel for the convolution
+/// with the pool.
 Matches matches_in(const Network& network, const LibraryKernels& library, const ApplyRequest& request) {
   return matches_of(network, [&](const Workload& workload) {
     std::vector<Workload> forms = {workload};
@@ -317,7 +324,8 @@ Matches matches_in(const Network& network, const LibraryKernels& library, const 
   });
 }
 
-/// Explains why matches with kernels stay the engine's nevertheless.
+/// Records the matches that have a kernel but stay the engine's, because no input shows what the kernel
+/// computes.
 void add_blind(const EngineCheck& check, Applied& applied) {
   const std::vector<onnxruntime::BlindOutput>& blind = applied.verdict.matches.blind;
   applied.with_kernels -= blind.size();
@@ -326,14 +334,15 @@ void add_blind(const EngineCheck& check, Applied& applied) {
                                   check.fed.empty() ? " (--feed gives real ones)" : "", clause(each))];
 }
 
-/// Records that the original is written.
+/// Records that the original network is written, with a speedup of 1.
 void keep_original(Applied& applied) {
   applied.verdict.rewritten_us = applied.verdict.original_us;
   applied.verdict.speedup = {applied.verdict.original_us > 0 ? 1.0 : 0.0, {}};
   applied.without_saving_us = 0;
 }
 
-/// Writes the network in its form, with the statements about itself.
+/// Returns the network to write, with or without branches. Its file states the tolerances and sizes that it
+/// was made for.
 BranchedModel written(const Network& network, RewrittenModel rewritten, const NetworkForm& form,
                       const EngineCheck& check, Applied& applied) {
   if (applied.narrow > 0 && check.tolerance) {
@@ -370,7 +379,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
                                          : onnxruntime_plugin(request.check.tools.program, request.compiler));
   leave_out(network, form.nodes, coverage, applied);
   applied.with_kernels = coverage.matches.size();
-  // The engine tries networks that read constants which another choice has folded.
+  // A network to try may read the original's external files.
   std::vector<FolderFile> tried = files;
   add_external(constants, library_name, tried);
   EngineCheck check = request.check;
@@ -394,7 +403,7 @@ Applied apply(const Network& network, const ApplyRequest& asked, const Tell& tel
   sum_up(choice.replacements, coverage, rewritten.weights, applied);
   add_times(network, matches, choice, rewritten.bytes, applied);
   const bool gains = !choice.replacements.empty();
-  if (!gains) {  // programs register the plug-in in any case
+  if (!gains) {  // the plug-in stays among the files, since programs register it in any case
     keep_original(applied);
     std::erase_if(files, [&](const FolderFile& file) { return file.path == library_name; });
   }

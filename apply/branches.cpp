@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint32_t kIrVersion = 1, kGraph = 7;
 constexpr std::uint32_t kNode = 1, kName = 2, kConstant = 5, kInput = 11, kOutput = 12, kBetween = 13,
                         kAnnotation = 14, kSparse = 15;
-/// Oldest version in which constants are not inputs.
+/// Oldest IR version in which constants need not be listed among the inputs.
 constexpr std::int64_t kLeastIrVersion = 4;
 /// Oldest opsets in which an If returns sequences, and Less takes s64.
 constexpr std::int64_t kSequenceOpset = 13, kRangeOpset = 9;
@@ -40,7 +40,8 @@ std::string_view message_of(std::string_view record) {
   return wire.bytes();
 }
 
-/// Returns TypeProto's kind: 1 a tensor, 4 a sequence; 0: not stated.
+/// Returns the kind of a value's type as the number of TypeProto's field: 1 for a tensor, 4 for a sequence.
+/// Returns 0 if it is not stated.
 std::uint32_t kind_of(const OnnxValueInfo& value) {
   for (Wire wire(message_of(value.record)); wire.next();)
     if (wire.field() == 2)
@@ -89,7 +90,7 @@ class Branches {
     return name;
   }
 
-  /// Returns the graph that callers see, with the condition.
+  /// Returns the outer graph: the condition and the If node.
   std::string outer_graph(const SizeCondition& condition) {
     std::string bytes;
     std::size_t constant = 0, input = 0;
@@ -161,13 +162,14 @@ class Branches {
     return bytes;
   }
 
-  /// Whether an output's name occurs first here: a network may return one value twice.
+  /// Whether outputs[at] is the first output with its name: a network may return one value twice.
   static bool is_first(const std::vector<OnnxValueInfo>& outputs, std::size_t at) {
     return std::ranges::find(outputs, outputs[at].name, &OnnxValueInfo::name) - outputs.begin() ==
            static_cast<std::ptrdiff_t>(at);
   }
 
-  /// Makes a large constant that is a node a constant of the graph, so that both branches share it.
+  /// Returns a node as a field of a branch. A Constant node with a large tensor becomes a constant of the
+  /// graph, so that both branches share its elements in the file.
   std::string node_field(const OnnxNode& node, const Wire& wire) {
     if (node.op == "Constant" && node.domain.empty() && node.outputs.size() == 1 &&
         !renames_.contains(node.outputs[0]))
@@ -202,9 +204,9 @@ class Branches {
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string_view> fixed_;    ///< constants that callers cannot override
   std::unordered_set<std::string_view> outer_;    ///< values that callers give
-  std::unordered_set<std::string_view> outputs_;  ///< the network's
+  std::unordered_set<std::string_view> outputs_;  ///< the network's outputs
   std::vector<std::string_view> made_;            ///< values that nodes make, each once
-  Renames renames_;                               ///< of outputs within the branches
+  Renames renames_;                               ///< new names of outputs within the branches
 };
 
 }  // namespace
@@ -252,7 +254,7 @@ std::string_view branches_in(std::string_view graph) {
 
 struct FirstBranch {
   std::string_view graph;
-  std::vector<std::string_view> outputs;  ///< the node's
+  std::vector<std::string_view> outputs;  ///< outputs of the node
 };
 
 FirstBranch first_branch(std::string_view node) {
@@ -294,7 +296,7 @@ std::string unbranched_graph(std::string_view graph, const FirstBranch& first) {
 std::optional<std::string> unbranched(const std::string& model) {
   const std::string_view graph = graph_in(model), node = branches_in(graph);
   if (node.empty()) return std::nullopt;
-  // Refuses files that somebody else has changed and whose subgraphs are nested too deeply.
+  // This refuses files whose subgraphs are nested too deeply, which somebody may have changed.
   parse_onnx(std::make_shared<const std::string>(model), "the network");
   std::string bytes;
   for (Wire wire(model); wire.next();)

@@ -1,6 +1,7 @@
-// A network with kernels for some sizes of its inputs, and the original for all others: one If in ONNX. The
-// engine's own operators compute its condition from the inputs' shapes. Each branch has constants of its own,
-// since engines do not rearrange constants that a branch captures.
+// A network that uses kernels for some sizes of its inputs and the original nodes for all other sizes: one If
+// node of ONNX with two branches. The engine's own operators compute the condition from the inputs' shapes.
+// Each branch lists its constants itself, since an engine does not rearrange constants that a branch captures
+// from the graph around it.
 #pragma once
 
 #include <optional>
@@ -16,14 +17,15 @@ namespace lehr {
 
 struct BranchedModel {
   std::string bytes;      ///< the ONNX file
-  std::string constants;  ///< the file that it refers to, which both branches read
+  std::string constants;  ///< bytes of the file with the constants of both branches; `bytes` refers to it
 };
-/// Throws Error(kUser) with one sentence if the model's opset lacks an operator that branches for these sizes
-/// need.
+/// Throws Error(kUser) with one sentence if branches for these sizes need an operator that the model's opset
+/// lacks.
 void expect_branches(const OnnxModel& model, std::span<const SizeCheck> checks);
-/// Returns `rewritten` for inputs of these sizes, at least one, with the original for all other sizes.
-/// `rewritten` was made from the original, whose opset must have the operators. Inputs, outputs and
-/// overridable initializers are the original's. `constants_path` is the name of the file of constants.
+/// Returns a network with two branches: `rewritten` for inputs that pass all `checks`, and the original for
+/// all others. `checks` must not be empty, and `rewritten` must have been made from the original.
+/// expect_branches() must accept the original. The new network has the original's inputs, outputs and
+/// overridable initializers. It refers to the file of constants as `constants_path`.
 BranchedModel branched(const OnnxModel& original, const std::string& rewritten,
                        std::span<const SizeCheck> checks, std::string_view constants_path);
 
@@ -31,13 +33,14 @@ BranchedModel branched(const OnnxModel& original, const std::string& rewritten,
 struct NetworkForm {
   NodeForm nodes;
   std::vector<SizeCheck> checks;  ///< empty: no size is open, and there are no branches
-  std::string constants_path;     ///< the file for both branches' constants
+  std::string constants_path;     ///< name of the file with both branches' constants
 };
-/// Returns the network in this form; unchanged if nothing is replaced.
+/// Returns `rewritten` with branches if `form` has checks, and without branches if it has no checks or
+/// nothing is replaced.
 BranchedModel in_form(const OnnxModel& original, RewrittenModel rewritten, const NetworkForm& form);
 
-/// Returns the network with kernels that branched() got; nullopt if there are no branches. Throws as
-/// parse_onnx().
+/// Returns the branch with kernels as a network of its own: what branched() got as `rewritten`. Returns
+/// nullopt if the network has no branches. Throws as parse_onnx() does.
 std::optional<std::string> unbranched(const std::string& bytes);
 
 }  // namespace lehr

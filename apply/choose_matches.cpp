@@ -15,18 +15,19 @@
 namespace lehr {
 namespace {
 
-/// Time of the last comparison, other sizes and costs, as a multiple of the time for proving the kernels' own
-/// outputs.
+/// Time to reserve for everything after the search: the last comparison, other sizes and session costs. It is
+/// a multiple of the time that the comparison of the kernels' own outputs took.
 constexpr double kLastProofs = 2.5;
-/// Least speedup that justifies a removal.
+/// Least speedup that justifies a change of the chosen kernels.
 constexpr double kLeastGain = 1.01;
-/// Most bytes of models in sessions that are loaded at once, with their weights counted twice.
+/// Upper limit of the bytes of models that are loaded at the same time. A model counts three times, since its
+/// session copies the weights.
 constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 30;
 constexpr std::size_t kMostVariants = 8;
 /// Suffix of the file with both branches' constants.
 constexpr const char* kConstantsEnd = ".constants";
 
-/// For each match the number of its kernel, counted from 1; 0: the engine computes it.
+/// The chosen kernel of each match: its number, counted from 1. 0: the engine computes the match.
 using Chosen = std::vector<std::size_t>;
 
 std::vector<Replacement> those_of(const std::vector<MatchKernels>& matches, const Chosen& choice) {
@@ -36,7 +37,7 @@ std::vector<Replacement> those_of(const std::vector<MatchKernels>& matches, cons
   return chosen;
 }
 
-/// Takes the kernel of this number for each match, or its last one.
+/// Chooses kernel `number` for each match, or the match's last kernel if it has fewer.
 Chosen kernels_at(const std::vector<MatchKernels>& matches, std::size_t number) {
   Chosen choice;
   for (const MatchKernels& each : matches) choice.push_back(std::min(number, each.size()));
@@ -48,7 +49,7 @@ std::size_t most_kernels(const std::vector<MatchKernels>& matches) {
   return most;
 }
 
-/// Estimates the time of kernels, casts and transposes.
+/// Estimates the time that a choice takes: its kernels, casts and transposes.
 class Expected {
  public:
   Expected(const Network& network, const std::vector<MatchKernels>& matches)
@@ -69,7 +70,7 @@ class Expected {
     return us + graph_.conversion_us(graph_.forms(chosen));
   }
 
-  /// Takes the kernel that makes this form for each match, or its first one.
+  /// Chooses for each match the kernel that writes this form, or its first kernel if there is no such kernel.
   Chosen all_in(Form form) const {
     Chosen choice;
     for (const std::vector<FormedMatch>& each : formed_) {
@@ -82,10 +83,11 @@ class Expected {
  private:
   const FormGraph graph_;
   const std::vector<MatchKernels>& matches_;
-  std::vector<std::vector<FormedMatch>> formed_;  ///< by match, then by kernel
+  std::vector<std::vector<FormedMatch>> formed_;  ///< indexed by match, then by kernel
 };
 
-/// Gives one match after the other another kernel if that is faster, until none is.
+/// Changes the kernel of one match at a time if the expected time decreases. Stops when no single change
+/// helps, or after kMostSweeps passes over the matches.
 void descend(const Expected& expected, const std::vector<MatchKernels>& matches, Chosen& choice, double& us) {
   constexpr int kMostSweeps = 4;
   bool changed = true;
@@ -105,8 +107,9 @@ void descend(const Expected& expected, const std::vector<MatchKernels>& matches,
   }
 }
 
-/// Starts from all first kernels, all last kernels, and all in one form: conversions between forms make each
-/// single match keep its form otherwise.
+/// Returns the choice with the least expected time that descend() finds from several starts: all first
+/// kernels, all last kernels, and all kernels in one form. One start is not enough: a single match that
+/// changes its form needs conversions to and from its neighbours' form, so descend() rarely changes it.
 Chosen expected_choice(const Network& network, const std::vector<MatchKernels>& matches) {
   Chosen best = kernels_at(matches, 1);
   const std::size_t most = most_kernels(matches);
@@ -139,7 +142,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Tries choices, each as a network of its own in the folder.
+/// Writes each choice as a network to the folder, and tries the networks in the engine.
 class Search {
  public:
   Search(const Network& network, const std::vector<MatchKernels>& all, const NetworkForm& form,
@@ -149,8 +152,9 @@ class Search {
     variants_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostBytes / each), 1, kMostVariants);
   }
 
-  /// Compares the original and each choice: try_networks(). The first `plain` choices have no branches; by
-  /// default all. `all_kinds` of inputs are for the choice that will be written.
+  /// Compares each choice with the original (see try_networks()). The first `plain` choices are written
+  /// without branches, by default all. Choice number `plain` is the one that will be written: only its
+  /// outputs are compared for all kinds of inputs, if `all_kinds` is true.
   onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds,
                                    std::size_t profiled = 0, std::size_t plain = SIZE_MAX) const {
     std::vector<onnxruntime::ModelFile> files;
@@ -164,8 +168,9 @@ class Search {
     return report;
   }
 
-  /// Compares the best choice as it will be written, and without kernels that save products. If it has
-  /// branches, it comes first without them: an engine does not profile what is within branches.
+  /// Compares the best choice in its final form, and `without_saving` if it is a different choice. If the
+  /// final form has branches, the best choice without branches comes first in the report, since an engine
+  /// does not profile nodes within branches.
   onnxruntime::TrialReport compare_last(const Chosen& best, const Chosen& without_saving,
                                         double seconds) const {
     std::vector<Chosen> finalists(has_branches() ? 2 : 1, best);
@@ -188,8 +193,9 @@ class Search {
 
   std::vector<Replacement> those(const Chosen& choice) const { return those_of(all_, choice); }
 
-  /// Returns `best` with other kernels in each of this many runs of its matches, and without each run; and
-  /// `best` without row expressions.
+  /// Returns variants of `best`. The matches that kernels compute in it are divided into `runs` sequences of
+  /// neighbours. One variant per sequence leaves the sequence to the engine, and one gives each of its
+  /// matches the next kernel. A last variant has no row expressions.
   std::vector<Chosen> with_other_runs(const Chosen& best, std::size_t runs) const {
     std::vector<std::size_t> matches;
     for (std::size_t i = 0; i < best.size(); ++i)
@@ -213,7 +219,7 @@ class Search {
     return others;
   }
 
-  /// Splits choices into batches that fit in memory together.
+  /// Splits choices into batches. All networks of a batch fit in memory at the same time.
   std::vector<std::vector<Chosen>> in_batches(std::vector<Chosen> choices) const {
     std::vector<std::vector<Chosen>> batches;
     for (Chosen& each : choices) {
@@ -223,11 +229,13 @@ class Search {
     return batches;
   }
 
-  /// Returns `best` with all changes of runs that gain; `best` itself without such changes.
+  /// Tries the variants of with_other_runs() and returns the fastest of three choices: `best`, the best
+  /// variant, and `best` with all changes that gain by themselves.
   Chosen improved(const Chosen& best, std::size_t runs, double seconds) const {
     Chosen all = best, single = best;
     double single_gain = kLeastGain;
-    std::vector<double> gains(best.size(), 0);  // best gain of a change of each match
+    // For each match, the largest gain of a variant that changes it.
+    std::vector<double> gains(best.size(), 0);
     const std::vector<std::vector<Chosen>> batches = in_batches(with_other_runs(best, runs));
     for (const std::vector<Chosen>& batch : batches) {
       std::vector<Chosen> choices = {best};
@@ -250,7 +258,7 @@ class Search {
       }
     }
     if (single == best) return best;
-    // Changes that gain alone need not gain together.
+    // Changes that gain one by one need not gain together.
     const onnxruntime::TrialReport last = compare({best, single, all}, seconds / 4, false);
     if (last.models.size() != 4) return best;
     const double one = onnxruntime::speedup(last.models[2], last.models[1]),
@@ -259,8 +267,8 @@ class Search {
     return several >= one ? all : single;
   }
 
-  /// Compares the outputs of both with the original's for one kind of inputs, and sets `choice` to the faster
-  /// one.
+  /// Compares the outputs of `choice` and `other` with the original's for one kind of inputs. Sets `choice`
+  /// to `other` if that is faster.
   onnxruntime::TrialReport faster_of(const Chosen& other, double seconds, Chosen& choice) const {
     if (other == choice) return compare({choice}, 0, false);
     onnxruntime::TrialReport report = compare({choice, other}, seconds, false);
@@ -291,7 +299,8 @@ class Search {
 };
 
 /// Compares the output of each kernel with the original's, and removes matches whose outputs cannot be
-/// judged. Returns the verdict on the first kernels; `worst_of_all` includes the others.
+/// judged. Returns the verdict on the first kernel of each match, or on other kernels if these are wrong.
+/// `worst_of_all` is the largest difference of all kernels.
 MatchVerdict prove_matches(const Search& search, std::vector<MatchKernels>& matches, double& worst_of_all) {
   MatchVerdict verdict = search.compared(kernels_at(matches, 1));
   worst_of_all = verdict.worst;
@@ -337,7 +346,7 @@ MatchChoice chosen_of(const Network& network, std::vector<MatchKernels> matches,
     const double needed_s = step_s + static_cast<double>(runs) * session_s + kLastProofs * proof_s;
     if (seconds_since(begin) + needed_s > seconds) break;
     const auto kept = best.size() - static_cast<std::size_t>(std::ranges::count(best, 0));
-    if (kept < 2 || (runs > 4 && runs / 2 >= kept)) break;  // they would be the same runs again
+    if (kept < 2 || (runs > 4 && runs / 2 >= kept)) break;  // the sequences would be the same again
     tell(fmt::format("{} places by kernels: which of {} runs of them pay, {:.0f} s of at most {:.0f} s", kept,
                      std::min(runs, kept), seconds_since(begin), seconds));
     best = search.improved(best, runs, step_s);
@@ -369,8 +378,8 @@ MatchChoice choose_matches(const Network& network, std::vector<MatchKernels> mat
   const auto begin = std::chrono::steady_clock::now();
   std::ranges::stable_sort(matches, {}, [](const MatchKernels& each) { return each[0].match->nodes[0]; });
   MatchChoice choice = chosen_of(network, matches, form, folder, check, seconds, tell);
-  // They round differently than the engine, which a network of many quantized tensors may amplify without
-  // limit.
+  // Row expressions round differently than the engine. A network with many quantized tensors may amplify such
+  // differences without limit.
   if (choice.verdict.proof != Proof::kWrong || std::erase_if(matches, &is_by_rows) == 0 || matches.empty())
     return choice;
   tell(fmt::format("row expressions stay the engine's: {}", choice.verdict.failure));

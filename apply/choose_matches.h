@@ -1,4 +1,4 @@
-// Chooses the matches with whose kernels a network is fastest.
+// Chooses which matches kernels compute, so that the network is fastest.
 #pragma once
 
 #include <functional>
@@ -15,26 +15,27 @@ namespace lehr {
 struct MatchChoice {
   std::vector<Replacement> replacements;  ///< empty: no kernel pays
   EngineVerdict verdict = {};
-  /// Time of the network without its matches that save products; 0: it has none.
+  /// Time of the network if kernels that save multiplications (Winograd's) are not used. 0: no such kernel is
+  /// chosen.
   double without_saving_us = 0;
 };
 
 /// Gets a line for each step that takes long.
 using Tell = std::function<void(const std::string&)>;
 
-/// Returns a kernel for each match. With them all matches, and the casts and transposes between them, are
-/// expected to take least time.
+/// Returns a kernel for each match, so that the expected time of all kernels, and of the casts and transposes
+/// between them, is least. Nothing is timed.
 std::vector<Replacement> expected_fastest(const Network& network, const std::vector<MatchKernels>& matches);
 
-/// Returns the matches, in the order of the graph, with which the whole network is fastest, each with its
-/// best kernel.
-/// The search starts from the first kernel of each match or from expected_fastest(), whichever is faster.
-/// Then it removes runs of neighbouring matches, or gives them their other kernel, if that makes the network
-/// faster by 1 % or more: an engine adds reorders of its own around nodes that it does not compute. It times
-/// for at most `seconds`.
-/// If outputs differ, row expressions are left to the engine, and the others are tried again. Only the last
-/// comparison and the reported times are of networks in their final form, with branches. `folder` has the
-/// plug-in and the kernels, and networks are written there.
+/// Returns the matches to replace, in the order of the graph, each with its best kernel. The engine times
+/// whole networks to find out with which matches the network is fastest. The search starts from the first
+/// kernel of each match or from expected_fastest(), whichever is faster. Then it removes groups of
+/// neighbouring matches, or gives each match of a group its next kernel, if that makes the network faster by
+/// 1 % or more. Removing can pay, since an engine adds reorders of its own around nodes that it does not
+/// compute. The search times for at most `seconds`. If outputs differ, row expressions are left to the
+/// engine, and the other matches are tried again. The search tries networks without branches. Only the last
+/// comparison, which gives the reported times, uses the final form with branches. `folder` holds the plug-in
+/// and the kernels. The networks to try are written there.
 MatchChoice choose_matches(const Network& network, std::vector<MatchKernels> matches, const NetworkForm& form,
                            const std::string& folder, const EngineCheck& check, double seconds,
                            const Tell& tell);

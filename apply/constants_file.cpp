@@ -8,7 +8,8 @@ namespace lehr {
 namespace {
 
 constexpr std::size_t kLeastBytes = 1024;
-/// Alignment of elements: engines map pages of files.
+/// Alignment of a tensor's elements in the file. Tensors of at least a page begin at a page, since engines
+/// map pages of files.
 constexpr std::size_t kAlignment = 64, kPage = 4096;
 
 std::string entry(std::string_view key, std::string_view value) {
@@ -19,7 +20,7 @@ std::size_t bytes_of(const OnnxTensor& tensor) {
   return tensor.raw.empty() ? tensor.floats.size() * sizeof(float) : tensor.raw.size();
 }
 
-/// Whether TensorProto has elements in this field.
+/// Whether this field of TensorProto holds elements.
 bool is_of_elements(std::uint32_t field) {
   return field == 4 || field == 9;
 }

@@ -1,4 +1,4 @@
-// Constants in a file beside the model, each stored once.
+// Constants in a file next to the model, each stored once.
 #pragma once
 
 #include <deque>
@@ -12,11 +12,11 @@ namespace lehr {
 
 class ConstantsFile {
  public:
-  /// `path` is the file's, as models name it.
+  /// `path` is the path of the file as the model states it.
   explicit ConstantsFile(std::string_view path) : path_(path) {}
 
-  /// Returns a TensorProto with its elements moved to the file if it is large and the model has them itself;
-  /// otherwise unchanged. What `tensor` refers to must live until the end.
+  /// Returns the TensorProto `message`. If the tensor is large and the model holds its elements, they move to
+  /// the file, and the result refers to it. The bytes that `tensor` refers to must outlive this object.
   std::string moved(const OnnxTensor& tensor, std::string_view message);
   static bool is_large(const OnnxTensor& tensor);
 

@@ -10,11 +10,11 @@
 namespace lehr {
 namespace {
 
-/// Some of the checked sizes, which change together.
+/// Checks of sizes that change together.
 using Together = std::vector<SizeCheck>;
 
-/// Groups checks of one name. After these come all first dimensions of inputs together: a batch may have no
-/// name.
+/// Groups the checks by their names. The last group has the first dimensions of all inputs, since a batch may
+/// have no name.
 std::vector<Together> dimensions_of(std::span<const SizeCheck> checks) {
   std::vector<Together> groups;
   Together first;
@@ -28,7 +28,7 @@ std::vector<Together> dimensions_of(std::span<const SizeCheck> checks) {
   return groups;
 }
 
-/// Returns the sizes of all inputs, with some changed.
+/// Returns the shapes of all inputs, with the dimensions in `changed` set to `size`.
 std::map<std::string, std::vector<std::int64_t>> inputs_with(const Network& network, const Together& changed,
                                                              std::int64_t size) {
   std::map<std::string, std::vector<std::int64_t>> inputs;
@@ -59,7 +59,7 @@ std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile&
     if (each.least < each.most) ranges.push_back(each);
   if (ranges.empty()) return "";
   EngineCheck least = check;
-  least.fed.clear();  // inputs from a file have the largest sizes
+  least.fed.clear();  // inputs from a file have the largest sizes, not the least
   least.bindings = {{}, inputs_with(network, ranges, ranges[0].least)};
   const EngineVerdict verdict = verdict_of(try_networks(network, {file}, least, 0, true));
   if (verdict.proof != Proof::kWrong) return "";
@@ -71,7 +71,7 @@ std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxrunt
                                           std::span<const SizeCheck> checks, const EngineCheck& check,
                                           double seconds, std::string& wrong) {
   EngineCheck other = check;
-  other.fed.clear();  // inputs from a file have the stated sizes
+  other.fed.clear();  // inputs from a file have the stated sizes, not the other ones
   const std::vector<Together> dimensions = dimensions_of(checks);
   const std::function<std::int64_t(std::int64_t)> ways[] = {[](std::int64_t most) { return most + 1; },
                                                             [](std::int64_t most) { return 2 * most; }};
@@ -88,7 +88,7 @@ std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxrunt
   for (const auto& larger : ways)
     for (const Together& changed : dimensions)
       if (auto found = at(changed, larger(changed[0].most))) return found;
-  // A sequence is at most as long as its table of positions.
+  // Larger sizes may not run, since a sequence is at most as long as its table of positions.
   for (const Together& changed : dimensions)
     if (changed[0].least > 1)
       if (auto found = at(changed, changed[0].least - 1)) return found;

@@ -11,10 +11,12 @@
 namespace lehr {
 namespace {
 
-/// Seconds for loading, comparing, and turns that take longer than intended.
+/// Seconds added to the time limit of a trial, for loading, comparing, and timings that take longer than
+/// intended.
 constexpr double kOverheadS = 300;
 
-/// Returns the shapes of the inputs by the bindings; sizes that they leave open are 1.
+/// Returns the shapes of the inputs. Sizes come from the model, then from the bindings. Sizes that both leave
+/// open are 1.
 std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& model,
                                                               const ShapeBindings& bindings) {
   std::map<std::string, std::vector<std::int64_t>> shapes;
@@ -103,7 +105,7 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t tol
 
 namespace {
 
-/// Makes the request of a trial, without networks.
+/// Returns the request of a trial, with everything but the networks.
 onnxruntime::TrialRequest request_for(const Network& network, const EngineCheck& check) {
   onnxruntime::TrialRequest request;
   request.libraries = check.libraries;

@@ -14,8 +14,8 @@ namespace {
 
 using Type = OrtElementType;
 
-/// NumPy's names of types. It has none for bf16: other packages store its elements as two bytes of any
-/// meaning.
+/// NumPy's names of types. NumPy has no name for bf16, which other packages store as two bytes without a
+/// meaning (V2).
 constexpr std::pair<std::string_view, Type> kTypes[] = {
     {"<f4", Type::kFloat},    {"<f8", Type::kDouble}, {"<f2", Type::kFloat16}, {"|V2", Type::kBfloat16},
     {"<V2", Type::kBfloat16}, {"|b1", Type::kBool},   {"|u1", Type::kUint8},   {"|i1", Type::kInt8},
@@ -23,7 +23,7 @@ constexpr std::pair<std::string_view, Type> kTypes[] = {
     {"<u8", Type::kUint64},   {"<i8", Type::kInt64}};
 
 void check(const NpzArray& array, Type type, const OnnxValueInfo& input, const ShapeBindings& bindings) {
-  // Both enumerations have TensorProto's numbers.
+  // The enumerators of both types are the numbers of TensorProto.
   if (input.type != OnnxType::kUnknown && static_cast<int>(input.type) != static_cast<int>(type))
     throw_user("--feed: '{}' is of NumPy's type '{}'; the model's input is of {}", array.name, array.type,
                name_of(input.type));

@@ -13,17 +13,17 @@
 namespace lehr {
 namespace {
 
-/// Whether a channel's elements lie together: in filters, and in a B that is stored transposed. Otherwise
-/// they are a column.
+/// Whether the elements of one channel are contiguous. This holds for filters, and for a B that is stored
+/// transposed. In any other B a channel is a column.
 bool is_channel_first(const Workload& workload) {
   return images_of(workload) || tensor_shapes(workload)[1].back().stride > 1;
 }
 
-// If more of a shift than this is subtracted again, the nodes use it for rounding: x + 2^23 - 2^23 is x
-// rounded.
+// Largest ratio of an intermediate shift to the final values. With a larger ratio the nodes use the shift for
+// rounding, as in x + 2^23 - 2^23, and must not be folded.
 constexpr double kMostTakenBack = 1024;
 
-/// Works in several nodes, one after the other.
+/// Adds the linear operations of several nodes to `all`, in order. The first node reads `made`.
 void work_in_all(const Constants& constants, const std::vector<std::size_t>& nodes, std::string_view made,
                  ScaleShift& all) {
   for (const std::size_t at : nodes) {
@@ -39,7 +39,8 @@ double largest_of(const std::vector<double>& values) {
   return largest;
 }
 
-/// Returns the scale and shift of each channel of the filter's own result.
+/// Returns the scale and shift that the bias and the linear nodes apply to each channel of the filter's own
+/// result.
 ScaleShift linear_of(const Constants& constants, const Workload& workload, const Match& match) {
   const OnnxNode& main = constants.model().nodes[match.nodes[0]];
   ScaleShift linear = unscaled(static_cast<std::size_t>(channels_of(workload)));
@@ -52,8 +53,8 @@ std::vector<float> rounded(const std::vector<double>& values) {
   return {values.begin(), values.end()};
 }
 
-/// Scales the filter. A channel's largest element must stay far from the smallest number, unless it is 0;
-/// losses in the other elements are then negligible.
+/// Scales the filter. Throws if the largest element of a channel becomes so small that f32 would lose digits
+/// of it, unless the element is 0. Losses in the channel's other elements are then negligible.
 std::vector<float> scaled_filter(const std::vector<double>& filter, const Workload& workload,
                                  const std::vector<double>& scale, std::string_view output) {
   const std::size_t channels = scale.size(), each = filter.size() / channels;
@@ -79,7 +80,7 @@ void refuse_taken_back(const ScaleShift& all, double largest, std::string_view o
 
 FoldedScaling fold_scaling(const Constants& constants, const Workload& workload, const Match& match) {
   ScaleShift both = unscaled(static_cast<std::size_t>(channels_of(workload)));
-  // The first of them reads the value of the node before it in the match.
+  // The first node of `scaling` reads the output of the node before it in the match.
   const auto first = std::ranges::find(match.nodes, match.scaling.front());
   work_in_all(constants, match.scaling, constants.model().nodes[*std::prev(first)].outputs[0], both);
   refuse_taken_back(both, largest_of(both.scale), match.output);
@@ -87,7 +88,7 @@ FoldedScaling fold_scaling(const Constants& constants, const Workload& workload,
 }
 
 std::optional<Folded> fold(const Constants& constants, const Workload& workload, const Match& match) {
-  if (!match.made.empty() || match.by_rows) return std::nullopt;  // quantized, or without a filter
+  if (!match.made.empty() || match.by_rows) return std::nullopt;  // the match is quantized, or has no filter
   const bool has_bias = match.inputs.size() > 2 && !workload.epilogue.steps.empty() &&
                         workload.epilogue.steps[0].op == EpilogueOp::kBias;
   if (!match.inputs[1].empty() && !(has_bias && match.inputs[2].empty())) return std::nullopt;

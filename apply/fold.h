@@ -1,4 +1,5 @@
-// Folds linear nodes after a convolution or product into its filter (or B) and its bias.
+// Folds linear nodes that follow a convolution or product into the filter (or B) and the bias of the
+// convolution or product.
 #pragma once
 
 #include <optional>
@@ -11,16 +12,19 @@ namespace lehr {
 
 /// Constants of a match that the file does not have.
 struct Folded {
-  std::vector<float> filter;  ///< in the shape and layout of the graph's; empty: the graph's own is used
-  std::vector<float> bias;    ///< one per channel
+  /// The new filter, in the shape and layout of the graph's filter; empty: the graph's filter is used.
+  std::vector<float> filter;
+  std::vector<float> bias;  ///< one per channel
 };
 
-/// Returns the folded constants; nullopt if nothing is folded: all inputs are values of the graph. Sums and
-/// products are computed in double and rounded once. Throws Error(kUser), with the reason as one sentence, if
-/// an operand is not a constant of f32 in the file, or if f32 cannot hold a result or an intermediate value.
+/// Returns the folded constants. Returns nullopt if nothing is folded, because all inputs of the match are
+/// values of the graph. Sums and products are computed in double and rounded once. Throws Error(kUser), with
+/// the reason as one sentence, if an operand is not a constant of f32 in the file, or if f32 cannot hold a
+/// result or an intermediate value.
 std::optional<Folded> fold(const Constants& constants, const Workload& workload, const Match& match);
 
-/// The scale and shift of each channel that the match's `scaling` computes. Throws as fold().
+/// The scale and shift of each channel that the nodes in the match's `scaling` compute. fold_scaling() throws
+/// as fold() does.
 struct FoldedScaling {
   std::vector<float> scale, shift;
 };

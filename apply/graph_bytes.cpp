@@ -41,7 +41,7 @@ MatchConstant transposed(const MatchConstant& constant, const std::vector<std::i
   for (const std::int64_t size : constant.shape) elements *= static_cast<std::size_t>(size);
   const std::size_t each = elements == 0 ? 0 : bytes / elements;
   MatchConstant turned = {constant.type, {}, std::string(bytes, 0)};
-  std::vector<std::size_t> steps(rank, each), from(rank);  // bytes between neighbours
+  std::vector<std::size_t> steps(rank, each), from(rank);  // bytes between neighbours along each dimension
   for (std::size_t i = rank - 1; i-- > 0;)
     steps[i] = steps[i + 1] * static_cast<std::size_t>(constant.shape[i + 1]);
   for (std::size_t i = 0; i < rank; ++i) {

@@ -12,10 +12,10 @@
 
 namespace lehr {
 
-/// Returns a Cast to a type.
+/// Returns a Cast node from value `from` to value `to`, which has the type.
 std::string cast_record(std::string_view from, std::string_view to, OnnxType type);
 
-/// Returns a Transpose: dimension i of its output is dimension order[i] of its input.
+/// Returns a Transpose node. Dimension i of its output is dimension order[i] of its input.
 std::string transpose_record(std::string_view from, std::string_view to,
                              const std::vector<std::int64_t>& order);
 

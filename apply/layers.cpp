@@ -12,7 +12,7 @@ namespace lehr {
 namespace {
 
 constexpr std::size_t kNone = SIZE_MAX;
-/// Nodes of the original by names.
+/// Nodes of the original, by the names of nodes and values.
 using Names = std::unordered_map<std::string, std::size_t>;
 
 std::size_t find(const Names& names, std::string_view name) {
@@ -20,8 +20,8 @@ std::size_t find(const Names& names, std::string_view name) {
   return found == names.end() ? kNone : found->second;
 }
 
-/// Collects the names of nodes and values of the original, and the names that an engine gives to nodes of
-/// `run` without one: their operator and their number among nodes that are not constants.
+/// Collects the names of nodes and values of the original, and the names that an engine gives to nameless
+/// nodes of `run`. Such a name is the operator and the node's index among the nodes that are not constants.
 Names names_in(const OnnxModel& original, const OnnxModel& run) {
   Names names;
   for (std::size_t i = 0; i < original.nodes.size(); ++i) names.emplace(original.nodes[i].name, i);
@@ -38,14 +38,15 @@ Names names_in(const OnnxModel& original, const OnnxModel& run) {
   return names;
 }
 
-/// Whether an engine puts this operator between nodes: it may have the original's outputs, but does none of
-/// their work.
+/// Whether an engine adds this operator between other nodes. The added node may be named after a value of the
+/// original, but it only moves data.
 bool only_moves(std::string_view op) {
   return op == "Transpose" || op == "Cast" || op.starts_with("Reorder");
 }
 
-/// Finds a node by the engine's name, which is the name of a fused node or of its output, with a suffix:
-/// "v8_nchwc", "Conv_0_token_1", "MatMul_13/MatMulScaleFusion/"; or "fused Conv_0".
+/// Finds the node of the original that a profiled node stands for. The engine names it after a node or its
+/// output, with a suffix ("v8_nchwc", "Conv_0_token_1", "MatMul_13/MatMulScaleFusion/") or a prefix ("fused
+/// Conv_0").
 std::size_t node_of(const Names& names, const OnnxModel& original, const onnxruntime::NodeTime& time) {
   std::string_view name = time.name;
   if (only_moves(time.op)) {
@@ -62,10 +63,10 @@ std::size_t node_of(const Names& names, const OnnxModel& original, const onnxrun
   return kNone;
 }
 
-/// Layers by node of the original.
+/// One layer per node of the original.
 struct NodeLayers {
   std::vector<Layer> layers;
-  std::vector<std::size_t> owner;  ///< position of the layer that has the node
+  std::vector<std::size_t> owner;  ///< for each node, the position of the layer that it belongs to
 };
 NodeLayers match_layers(const OnnxModel& model, const Matches& matches,
                         const std::vector<Replacement>& replacements) {
@@ -88,8 +89,9 @@ NodeLayers match_layers(const OnnxModel& model, const Matches& matches,
   return all;
 }
 
-/// Returns the original's node of each time. A time named after no node ("BiasGelu") belongs to the node that
-/// makes an input of the next time's node, if that is known and no other name stands for it.
+/// Returns the original's node for each time of the profile. If a time's name matches no node ("BiasGelu"),
+/// the time belongs to the node that makes an input of the next time's node, unless another time has the name
+/// of that node.
 std::vector<std::size_t> nodes_of(const std::vector<onnxruntime::NodeTime>& profile, const Names& names,
                                   const OnnxModel& original, const NodeLayers& all) {
   std::vector<std::size_t> nodes;

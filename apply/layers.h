@@ -1,4 +1,4 @@
-// Where a network's time goes, layer by layer: before matches are kernels, and after.
+// Where a network's time goes, layer by layer, before and after kernels replace matches.
 #pragma once
 
 #include <string>
@@ -29,9 +29,10 @@ void describe(auto& field, const Layer& layer) {
   field("after_us", layer.after_us, "in the network that was written; 0: not there");
 }
 
-/// Returns the layers in the order of the graph, then by operator. Both times sum to those of the verdict: a
-/// layer has its share by the profile. `rewritten` is the network of the second profile: the original, or the
-/// original with these replacements, whose matches are among `matches`. Returns nothing if a profile or a
+/// Returns the layers in the order of the graph, then those that stand for all nodes of an operator. The
+/// profile gives each layer's share of the network's time, so `before_us` and `after_us` sum to the two times
+/// of the verdict. `rewritten` is the network of the second profile: the original with these replacements,
+/// which may be empty. The replacements' matches are among `matches`. Returns an empty list if a profile or a
 /// time is missing.
 std::vector<Layer> layers_of(const Network& network, const Matches& matches,
                              const std::vector<Replacement>& replacements, const OnnxModel& rewritten,

@@ -19,8 +19,8 @@ namespace {
 
 // Fields of ModelProto, and of GraphProto.
 constexpr std::uint32_t kGraphField = 7, kOutputField = 12;
-/// Most bytes of outputs that are compared together, unless there is one: an engine holds them for each kind
-/// of inputs.
+/// Upper limit of the bytes of outputs that are compared in one trial, since an engine holds them for each
+/// kind of inputs. A single larger output is a trial of its own.
 constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
 
 std::string blind_text(const std::vector<onnxruntime::BlindOutput>& blind, std::size_t kernels) {
@@ -54,7 +54,7 @@ std::vector<std::vector<MatchOutput>> in_groups(const GraphShapes& shapes,
   return groups;
 }
 
-/// Returns an output that the original lacks; nullptr if it has all.
+/// Returns an output that the original does not have; nullptr if it has all outputs.
 const MatchOutput* unknown_output(const OnnxModel& original, const std::vector<MatchOutput>& outputs) {
   std::unordered_set<std::string_view> names;
   for (const OnnxNode& node : original.nodes) names.insert(node.outputs.begin(), node.outputs.end());
@@ -112,7 +112,8 @@ std::vector<MatchOutput> all_match_outputs(const Network& original, const std::s
   std::unordered_set<std::string_view> made;
   for (const OnnxNode& node : model.nodes)
     if (node.domain != kFusedDomain) made.insert(node.outputs.begin(), node.outputs.end());
-  // A Transpose or a Cast of a kernel's output makes a value of that name.
+  // If a Transpose or a Cast follows a kernel, it makes the value with the original's name. That value is the
+  // kernel's, not the engine's.
   for (const OnnxNode& node : model.nodes)
     if (node.domain == kFusedDomain) made.erase(node.name);
   for (const MatchedWorkload& matched : original.matches.workloads)

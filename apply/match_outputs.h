@@ -1,6 +1,6 @@
 // Compares the output of each kernel in a rewritten network with the same value of the original. This finds
-// faults that the network's own outputs hide: a saturated softmax, a zero gate and a normalization make them
-// vanish.
+// faults that do not show in the network's own outputs, because a saturated softmax, a zero gate or a
+// normalization hides them.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,39 @@ namespace lehr {
 
 /// A value that a match computes.
 struct MatchOutput {
-  std::string name;       ///< its name in the original
-  std::string made;       ///< its name in the other network
+  std::string name;       ///< the value's name in the original
+  std::string made;       ///< the value's name in the rewritten network
   bool by_kernel = true;  ///< if false, the engine computes it in both networks
-  bool narrow = false;    ///< whether it is in bf16 there
-  /// The order that transposes it to the original's layout; empty: it has that layout.
+  bool narrow = false;    ///< whether it is in bf16 in the rewritten network
+  /// Order of dimensions that transposes the value to the original's layout. Empty: it has that layout
+  /// already.
   std::vector<std::int64_t> order = {};
 };
 /// Lists the outputs of a rewritten network's kernels. Throws Error(kUser) for a file that is not ONNX.
 std::vector<MatchOutput> match_outputs(const std::string& rewritten);
-/// Adds the outputs of the original's matches that the other network's engine computes.
+/// Lists the outputs of a rewritten network's kernels, then the outputs of the original's other matches,
+/// which the engine computes in both networks.
 std::vector<MatchOutput> all_match_outputs(const Network& original, const std::string& rewritten);
 
-/// Returns the ONNX file with the `made` values as its only outputs, cast and transposed as in the original.
+/// Returns the ONNX file with these values as its only outputs, each cast and transposed to its type and
+/// layout in the original.
 std::string with_outputs(std::string_view model, std::span<const MatchOutput> values);
 
-/// A network that is compared by its matches.
+/// A network whose matches are compared with the original's.
 struct MatchTrial {
-  std::string bytes;   ///< its ONNX file
+  std::string bytes;   ///< the rewritten network's ONNX file
   std::string plugin;  ///< "": no plug-in
   std::vector<MatchOutput> outputs;
-  std::string folder;         ///< gets files, and has the external files of both networks
-  std::string original = {};  ///< the other ONNX file; "": that of the network
+  std::string folder;  ///< holds the external files of both networks; the networks to try are written there
+  std::string original = {};  ///< the ONNX file to compare with; "": the network's own file
 };
 
-/// Suffix of an original's value for its copy in a beside_trial().
+/// Suffix of the name of an original's value that beside_trial() copies.
 inline constexpr std::string_view kCopiedOutput = ".original";
-/// Returns a network with the kernels' nodes beside the original's. Each kernel's output is compared with the
-/// original's value from the same inputs, so that no node between amplifies different rounding. Both networks
-/// have these values as outputs, too: so an engine fuses the same nodes in both.
+/// Returns a network that has the kernels' nodes in addition to the original's nodes. A kernel and the
+/// original's nodes read the same inputs, so their outputs can be compared before other nodes amplify
+/// different rounding. Both networks of the trial also have the compared values of the original as outputs,
+/// so that an engine fuses the same nodes in both.
 MatchTrial beside_trial(const Network& network, std::span<const Replacement> replacements,
                         const NodeForm& form);
 
@@ -52,14 +56,15 @@ MatchTrial beside_trial(const Network& network, std::span<const Replacement> rep
 /// expressions.
 bool are_compared_apart(const Network& network, std::span<const Replacement> replacements);
 
-/// Compares the outputs of row expressions in a beside_trial(), those of all others in a network without row
-/// expressions: different rounding in these becomes steps of quantized values, which the next layers amplify.
-/// `where` has the plug-in and the folder. Returns as compare_matches().
+/// Compares the outputs of row expressions in a beside_trial(), and the outputs of all other matches in a
+/// network without row expressions. A row expression that rounds differently changes quantized values by a
+/// unit, and the next layers amplify that. `where` states the plug-in and the folder. Returns the verdict as
+/// compare_matches() does.
 MatchVerdict compare_apart(const Network& network, std::span<const Replacement> replacements,
                            const NodeForm& form, const MatchTrial& where, const EngineCheck& check);
 
-/// Compares each match's output with the original's and returns the verdict on all of them. `proof` is kOpen
-/// if a kernel's output cannot be judged: the verdict names it in `blind`.
+/// Compares the output of each match with the original's, and returns one verdict on all outputs. `proof` is
+/// kOpen if a kernel's output cannot be judged. The verdict lists such outputs in `blind`.
 MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, const EngineCheck& check);
 
 }  // namespace lehr

@@ -26,7 +26,7 @@ std::optional<TimeShares> time_shares(const std::vector<Layer>& layers) {
     operators[each.op] += each.after_us;
   }
   if (original_us <= 0) return std::nullopt;
-  // Layers slower than in the original cover nothing.
+  // If layers became slower, the time that is not covered may exceed the original's. Nothing is covered then.
   const double all_us = std::max(original_us, left_us);
   TimeShares shares = {1 - left_us / all_us, {}};
   for (const auto& [op, us] : operators) shares.not_covered.push_back({op, us / all_us});

@@ -1,4 +1,5 @@
-// The part of a network that no kernel covers: by the engine's clock or, if that is not asked, by count.
+// The part of a network that no kernel covers: measured by the engine's times or, without times, as the
+// number of nodes.
 #pragma once
 
 #include <map>
@@ -17,19 +18,19 @@ struct OperatorShare {
   double share = 0;
 };
 
-/// The share of a time that kernels took over, 0 to 1, and the other shares, the largest first. They sum to
-/// 1.
+/// Share of the original's time that kernels took over, 0 to 1, and the shares of operators without kernels,
+/// the largest first. Together they sum to 1.
 struct TimeShares {
   double covered = 0;
   std::vector<OperatorShare> not_covered;
 };
-/// Returns shares of the original's time: layers without a kernel do not cover theirs. nullopt without
-/// layers.
+/// Returns how much of the original's time kernels cover. The time of layers without a kernel is not covered.
+/// Returns nullopt if there are no layers.
 std::optional<TimeShares> time_shares(const std::vector<Layer>& layers);
 
-/// Returns, by operator, the nodes whose operations are not counted: those outside of matches, and those of
-/// gaps with unknown operations. Nodes that compute nothing at run time are left out: changes of shape, and
-/// values that are known before the inputs are.
+/// Returns, by operator, the number of nodes whose operations are not counted. These nodes are in no match,
+/// or they are gaps whose operations are not known. Nodes that compute nothing at run time are left out: they
+/// only change a shape, or compute a value that does not depend on the inputs.
 std::map<std::string, std::size_t> uncounted_nodes(const Network& network, const Matches& matches);
 
 }  // namespace lehr

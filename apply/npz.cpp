@@ -14,9 +14,9 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{2} << 30;  // of an array
+constexpr std::size_t kMostBytes = std::size_t{2} << 30;  // upper limit for one array
 
-/// Bytes that are read by offset; an offset outside of them means that the file is damaged.
+/// Bytes that are read at offsets. Throws for an offset outside of the bytes: the file is damaged.
 class Bytes {
  public:
   Bytes(std::string_view bytes, const std::string& shown) : bytes_(bytes), shown_(shown) {}
@@ -37,7 +37,8 @@ class Bytes {
   const std::string& shown_;
 };
 
-/// Returns a member's bytes, unpacked. `entry` is the offset of its entry in the directory.
+/// Returns the uncompressed bytes of a member of the archive. `entry` is the offset of its entry in the
+/// directory.
 std::string member(const Bytes& file, std::size_t entry, const std::string& shown) {
   constexpr std::size_t kStored = 0, kDeflated = 8, kElsewhere = 0xffffffff;
   const std::size_t method = file.number(entry + 10, 2), packed = file.number(entry + 20, 4),
@@ -51,7 +52,8 @@ std::string member(const Bytes& file, std::size_t entry, const std::string& show
   return std::string(bytes);
 }
 
-/// Returns the value of a key in the text of a dictionary: 'descr': '<f4'.
+/// Returns the value of a key in the text of a Python dictionary, as <f4 in 'descr': '<f4'. `begin` and `end`
+/// enclose the value.
 std::string_view value_of(std::string_view header, std::string_view key, char begin, char end) {
   const std::size_t at = header.find(key);
   if (at == std::string_view::npos) return {};
@@ -61,7 +63,7 @@ std::string_view value_of(std::string_view header, std::string_view key, char be
   return last == std::string_view::npos ? std::string_view() : header.substr(first + 1, last - first - 1);
 }
 
-/// Returns the elements of an array stored by columns in row-major order.
+/// Returns the elements in row-major order. The array stores them in column-major order.
 std::string row_major(const NpzArray& array, std::size_t size) {
   std::string bytes(array.bytes.size(), '\0');
   const std::size_t count = size == 0 ? 0 : bytes.size() / size;

@@ -15,7 +15,7 @@ struct NpzArray {
 };
 
 /// Returns all arrays of the file. Throws Error(kUser) with one sentence if it cannot be read, is not a .npz
-/// file, is damaged, or has an array of something else than numbers.
+/// file, is damaged, or has an array whose elements are not numbers.
 std::vector<NpzArray> read_npz(const std::string& path);
 
 }  // namespace lehr

@@ -12,7 +12,7 @@ std::string_view new_name(std::string_view name, const Renames& names) {
   return found == names.end() ? name : std::string_view(found->second);
 }
 
-/// Replaces each field of a message by `of(wire)`.
+/// Returns the message with each field replaced by `of(wire)`.
 template <typename Of>
 std::string each_field(std::string_view message, const Of& of) {
   std::string bytes;
@@ -20,7 +20,7 @@ std::string each_field(std::string_view message, const Of& of) {
   return bytes;
 }
 
-/// Renames a message that has its name in this field.
+/// Renames a message whose name is in field number `field`.
 std::string named(std::string_view message, std::uint32_t field, const Renames& names) {
   return each_field(message, [&](const Wire& wire) {
     return wire.field() == field ? bytes_field(field, new_name(wire.bytes(), names))
@@ -38,8 +38,8 @@ bool is_graph(const Wire& attribute) {
   return attribute.field() == 6 || attribute.field() == 11;
 }
 
-/// Returns the names that a graph sees: values that it makes or gets itself hide those of the same name
-/// around it.
+/// Returns the renamings that apply within a subgraph. Values that the subgraph makes or gets itself hide
+/// outer values with the same names.
 Renames visible(std::string_view graph, Renames names) {
   for (Wire wire(graph); wire.next();) {
     if (wire.field() == kConstant) names.erase(bytes_in(wire.bytes(), 8));

@@ -10,14 +10,14 @@
 
 namespace lehr {
 
-/// The new names by the old ones.
+/// The new names, by the old names.
 using Renames = std::unordered_map<std::string_view, std::string>;
 
-/// Returns the field of a GraphProto at `wire`, renamed. Names that its subgraphs read from the graph are
-/// renamed, too. An input is unchanged.
+/// Returns the current field of `wire`, a field of a GraphProto, with its values renamed. Values of the graph
+/// that subgraphs read are renamed there, too. A field with an input of the graph is returned unchanged.
 std::string renamed_field(const Wire& wire, const Renames& names);
 
-/// Adds all names of values in a GraphProto and its subgraphs.
+/// Adds the names of all values in a GraphProto and its subgraphs to `names`.
 void add_names(std::string_view graph, std::unordered_set<std::string>& names);
 
 }  // namespace lehr

@@ -13,7 +13,7 @@
 namespace lehr {
 namespace {
 
-/// Smaller shares are reported as a sum.
+/// Least share that is reported with its operator's name. Smaller shares are reported as one sum.
 constexpr double kLeastNamed = 0.01;
 
 std::string not_covered_text(const std::vector<OperatorShare>& operators) {

@@ -18,12 +18,13 @@ std::string speedup_text(const EngineVerdict& verdict);
 /// Returns "kernels cover 61.3 % of the original's time; not covered: LSTM 35.0 %, Softmax 2.4 %, others 1.3
 /// %". Without measured times it returns "not counted: 2 x LSTM, 1 x Softmax", or "" if all is counted.
 std::string coverage_text(const Applied& applied);
-/// Returns a table of the layers that took longest in the original, and a line for all others; "" without
-/// layers.
+/// Returns a table of the layers that took longest in the original, and a line for all other layers. Returns
+/// "" if there are no layers.
 std::string layers_text(const std::vector<Layer>& layers);
 
-/// Returns lines: how much is replaced, what stays the engine's and why, how far off and how much faster the
-/// network is, which share of the time is covered, and the times of layers.
+/// Returns the report as lines: how many matches are replaced, which stay the engine's and why, the
+/// differences of the outputs, the speedup, the share of the time that kernels cover, and the times of
+/// layers.
 std::string report_text(const Applied& applied);
 
 void describe(auto& field, const OperatorShare& share) {

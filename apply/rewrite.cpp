@@ -26,15 +26,16 @@ using Sizes = std::vector<std::int64_t>;
 
 /// An input of a fused node.
 struct FusedInput {
-  std::string_view name;   ///< the name that the node reads
-  std::string_view value;  ///< the value of the graph that it stands for; "": made from several constants
-  Sizes shape;             ///< of the value
-  bool last = false;       ///< whether the node reads it with channels last
+  std::string_view name;  ///< the name that the node reads
+  /// The graph's value that the input stands for; "": it is made from several constants.
+  std::string_view value;
+  Sizes shape;        ///< shape of `value`
+  bool last = false;  ///< whether the node reads it with channels last
 };
 
-/// A match as one node.
+/// A match, written as one node.
 struct FusedNode {
-  std::string node;  ///< NodeProto, as a field of a graph
+  std::string node;  ///< the NodeProto, as a field of a graph
   std::vector<FusedInput> inputs;
 };
 
@@ -54,7 +55,8 @@ class Rewriter {
     for (const OnnxValueInfo& input : model.inputs) names_.insert(input.name);
   }
 
-  /// Explains in a clause why a match cannot be one node; "" if it can. Drops everything made for it.
+  /// Explains in a clause why a match cannot become one node; "" if it can. Drops everything that was made
+  /// for the trial.
   std::string why_kept(const Replacement& replacement) {
     const FusedOrReason made = written(replacement);
     made_.clear();
@@ -127,8 +129,8 @@ class Rewriter {
     return {form_name(value, last ? kLastForm : kPlainForm), value, shape(value), last};
   }
 
-  /// Throws unless the value is a constant for the kernel, which packs only those. An engine computes values
-  /// that depend on no input beforehand, except dequantized ones.
+  /// Throws unless the value is constant when the kernel runs, since the kernel packs only constants. An
+  /// engine computes values that depend on no input in advance, except dequantized values.
   void expect_constant(std::string_view value) const {
     std::vector<std::string_view> open = {value};
     std::unordered_set<std::string_view> seen;
@@ -143,7 +145,8 @@ class Rewriter {
     }
   }
 
-  /// Returns a rounded input: a constant is rounded here, any other value where it is made.
+  /// Returns an input in bf16. A constant is rounded here. Any other value is rounded by a conversion after
+  /// the node that makes it.
   FusedInput narrowed_input(std::string_view output, const TensorSpec& tensor, std::string_view value,
                             bool last) {
     if (!is_rounded_once(constants_, value))
@@ -185,7 +188,8 @@ class Rewriter {
     return name->second;
   }
 
-  /// Returns a constant that is made for the current node, or was made for an earlier one.
+  /// Returns an input that reads this constant. Makes the constant unless an earlier node already has an
+  /// equal one.
   FusedInput made_input(std::string_view output, std::string_view what, const MatchConstant& constant) {
     const auto [made, is_new] = made_.try_emplace(unnamed_tensor(constant));
     if (is_new) {
@@ -197,7 +201,7 @@ class Rewriter {
     return {made->second, {}, constant.shape};
   }
 
-  /// Does the same with values of f32, in the type that the workload has.
+  /// Returns an input that reads a constant with these values, rounded to the tensor's type.
   FusedInput made_input(std::string_view output, std::string_view what, const Sizes& shape,
                         const std::vector<float>& values, const TensorSpec& tensor) {
     return made_input(
@@ -242,7 +246,7 @@ class Rewriter {
     }
   }
 
-  /// Throws unless all outputs have one type, since the operator states a single one.
+  /// Throws unless all outputs have the same type, since the operator states only one type.
   static void expect_one_type(const Workload& workload) {
     const DType first = output_type(workload);
     for (const TensorSpec& tensor : tensors_of(workload))
@@ -250,7 +254,7 @@ class Rewriter {
         throw_user("it makes {} and {}, and a node makes one type", name_of(first), name_of(tensor.type));
   }
 
-  /// Returns the sizes, with 0 for dimensions that differ at the other end of a range.
+  /// Returns `sizes`, with 0 for dimensions in which the value differs at the other end of a range.
   Sizes sizes_of(std::string_view value, Sizes sizes) const {
     if (form_.other_end == nullptr || value.empty()) return sizes;
     const auto other = whole_shape(form_.other_end->of(value));
@@ -269,7 +273,7 @@ class Rewriter {
     return turned;
   }
 
-  /// Appends the rank, then the dimensions.
+  /// Appends the rank and the dimensions of a value to `all`.
   static void append(Sizes& all, const Sizes& sizes) {
     all.push_back(std::ssize(sizes));
     all.insert(all.end(), sizes.begin(), sizes.end());
@@ -281,7 +285,7 @@ class Rewriter {
     return all;
   }
 
-  /// Returns an output's sizes. A dimension of 0 is the first input's at the same position.
+  /// Returns an output's sizes. A size of 0 stands for the size of the first input in the same dimension.
   Sizes output_sizes(const FusedNode& fused, std::string_view output) const {
     Sizes sizes = sizes_of(output, shape(output));
     const FusedInput& first = fused.inputs[0];
@@ -378,7 +382,7 @@ class Rewriter {
                             (step.to & kLastForm) ? to_channels_last(rank) : to_channels_first(rank));
   }
 
-  /// Returns a node between matches in its form.
+  /// Returns the bytes of a node between matches, written for its form.
   std::string formed_node_bytes(std::size_t at) {
     const OnnxNode& node = model_.nodes[at];
     const Form form = forms_.nodes[at];
@@ -437,7 +441,8 @@ class Rewriter {
           bytes += wire.record();
       }
     }
-    for (const auto* made : made_in_order_)  // a match that was kept may have left one that nobody reads
+    // A match that was not replaced may have left a constant that nobody reads.
+    for (const auto* made : made_in_order_)
       if (read_.contains(made->second)) bytes += bytes_field(5, made->first + bytes_field(8, made->second));
     return bytes;
   }
@@ -452,10 +457,11 @@ class Rewriter {
     return bytes;
   }
 
-  /// Returns the nodes as the file orders them, but each after the nodes that make its inputs. A fused node
-  /// is at the position of its last node, and readers of its other outputs may have come before.
+  /// Returns the nodes in the file's order, changed where necessary so that each node follows the nodes that
+  /// make its inputs. A fused node takes the position of its match's last node. Readers of the match's other
+  /// outputs may stand before it in the file.
   std::vector<std::size_t> ordered() const {
-    // Position of each node, or of the last node of the match that it is replaced in.
+    // For each node its position, or the position of the last node of its match if the match is replaced.
     std::vector<std::size_t> end(model_.nodes.size());
     std::iota(end.begin(), end.end(), 0);
     for (const Replacement& each : replaced_)
@@ -465,7 +471,8 @@ class Rewriter {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = end[i];
     std::vector<std::set<std::size_t>> readers(end.size());
-    std::vector<std::size_t> open(end.size(), 0);  // number of its inputs that are still to be made
+    // For each node, the number of inputs that are still to be made.
+    std::vector<std::size_t> open(end.size(), 0);
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
         for (const std::string_view value : *values)
@@ -503,7 +510,7 @@ class Rewriter {
     return fixed_.contains(input.name) && is_unread_now(input.name) ? std::string() : std::string(record);
   }
 
-  /// Whether only removed nodes have read it.
+  /// Whether only removed nodes have read the value.
   bool is_unread_now(std::string_view name) const {
     return !read_.contains(name) && gone_read_.contains(name) && !overridable_.contains(name);
   }
@@ -515,21 +522,23 @@ class Rewriter {
   const Constants constants_;
   RewrittenModel result_;
   std::unordered_set<std::string_view> names_;
-  std::unordered_map<std::string_view, const OnnxNode*> makers_;  ///< by their values
-  std::map<std::string, std::string> made_;  ///< names of constants that were made, by their content
+  std::unordered_map<std::string_view, const OnnxNode*> makers_;  ///< the node that makes each value
+  std::map<std::string, std::string> made_;  ///< names of new constants, by their content
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
   std::vector<Replacement> replaced_;
   ValueForms forms_;
-  std::string beside_;         ///< nodes, if they are beside the original's
+  std::string beside_;         ///< new nodes that are added to the original's (NodeForm::beside)
   bool is_microsoft_ = false;  ///< whether nodes of kMicrosoftDomain are made
-  std::map<std::pair<std::string_view, Form>, std::string> form_names_;  ///< form_name()
-  std::string converted_first_;                                          ///< nodes before all others
-  std::unordered_map<std::size_t, std::string> converted_after_;         ///< by the node that they follow
-  std::unordered_map<std::size_t, FusedNode> fused_;            ///< by the node at whose position they are
-  std::set<std::size_t> gone_;                                  ///< nodes that fused ones compute
-  std::unordered_set<std::string_view> fixed_, overridable_;    ///< constants of the file
-  std::unordered_set<std::string_view> read_;                   ///< by the nodes that stay
-  std::unordered_set<std::string_view> gone_read_, gone_made_;  ///< by removed nodes
+  std::map<std::pair<std::string_view, Form>, std::string> form_names_;  ///< results of form_name()
+  std::string converted_first_;                                          ///< conversions before all nodes
+  /// Conversions, by the node that they follow.
+  std::unordered_map<std::size_t, std::string> converted_after_;
+  std::unordered_map<std::size_t, FusedNode> fused_;  ///< fused nodes, by the node whose position they take
+  std::set<std::size_t> gone_;                        ///< nodes that fused ones compute
+  std::unordered_set<std::string_view> fixed_, overridable_;  ///< constants of the file
+  std::unordered_set<std::string_view> read_;                 ///< values that the remaining nodes read
+  /// Values that removed nodes read, and values that they made.
+  std::unordered_set<std::string_view> gone_read_, gone_made_;
 };
 
 }  // namespace

@@ -21,17 +21,17 @@ inline constexpr std::string_view kFusedDomain = "ai.lehr";
 std::string_view fused_operator(DType output);
 bool is_fused_operator(std::string_view op);
 
-/// A match that a kernel shall compute.
+/// A match, with the kernel that shall compute it.
 struct Replacement {
   const Match* match = nullptr;
   Workload workload;
   int threads = 0;
-  /// Whether its kernel does fewer products than the operator's sum has (Winograd's).
+  /// Whether the kernel does fewer multiplications than the operator's definition (Winograd's algorithm).
   bool saves_products = false;
-  double time_us = 0;  ///< its kernel's, expected
+  double time_us = 0;  ///< expected time of the kernel
 };
-/// The kernels that can compute a match, at least one. The one that reads and makes values in the graph's own
-/// form comes first.
+/// The kernels that can compute one match, at least one. A kernel that reads and writes values in the graph's
+/// own type and layout comes first.
 using MatchKernels = std::vector<Replacement>;
 
 /// A match that is not replaced.
@@ -45,7 +45,8 @@ struct RewrittenModel {
   std::size_t replaced = 0;     ///< number of matches
   std::vector<KeptMatch> kept;  ///< replacements that could not be written
   std::map<const Match*, std::string>
-      weights;  ///< for each of the others, the name of the filter (or B) that it reads, if it has one
+      /// For each replaced match with a filter (or B), the name under which its node reads the filter (or B).
+      weights;
   ExternalFiles external;  ///< files that the model still refers to
 };
 
@@ -54,27 +55,28 @@ inline constexpr std::int64_t kNodeVersion = 4;
 
 /// How nodes are written.
 struct NodeForm {
-  /// The NAME of the exported library with their kernels.
+  /// The NAME of the exported library that has the nodes' kernels.
   std::string library = "kernels";
-  /// The shapes at the other end of a range of sizes: dimensions that differ may have any size. nullptr: the
-  /// sizes are those that the model was read with.
+  /// The shapes at the other end of a range of sizes. Dimensions that differ between both ends may have any
+  /// size at run time. nullptr: there is no range, and the sizes are those that the model was read with.
   const GraphShapes* other_end = nullptr;
-  /// If not "", nodes stand beside the original's and read their values; this suffix is added to the names of
-  /// their outputs. "": they replace the original's.
+  /// If "", the new nodes replace the original's. Else the original's nodes stay, the new nodes read the
+  /// original's values, and the names of their outputs get this suffix.
   std::string_view beside = {};
 };
 /// Returns the form of a network's nodes, with the other end of its range if it has one.
 NodeForm node_form(const Network& network, std::string library = "kernels");
 
-/// Moves the matches that rewrite() would keep to the gaps, each with its reason: the rest can be applied.
-/// Matches of a type that no node makes (f16) stay, since programs call their kernels themselves. `matches`
-/// must be the network's.
+/// Moves the matches that rewrite() would not replace to `matches.gaps`, each with its reason. Matches whose
+/// output type no fused node has (f16) stay, since programs call the kernels of these matches themselves.
+/// `matches` must be the network's.
 void leave_out_unwritten(const Network& network, Matches& matches);
 
-/// Rewrites the model. Everything that is not replaced is copied from the file. Constants that nobody reads
-/// any more are left out, and equal new constants are made once. A match is kept if it varies along a range
-/// in dimensions of its output other than those it takes from its first input. Throws Error(kUser) if the
-/// model already has nodes of kFusedDomain, and for external files as external_file().
+/// Rewrites the model. Everything that is not replaced is copied from the file. Constants that no node reads
+/// any more are left out, and equal new constants are written once. With a range of sizes, a match is
+/// replaced only if the dimensions that vary in its output are also dimensions of its first input. Throws
+/// Error(kUser) if the model already has nodes of kFusedDomain. Throws as external_file() does for external
+/// files.
 RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,
                        std::span<const Replacement> replacements, const NodeForm& form = {});
 

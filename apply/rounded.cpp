@@ -48,7 +48,7 @@ class Rounding {
   }
 
  private:
-  /// Adds the rounding error of the folded bias, after the last node that is folded into it.
+  /// Adds the rounding error of the folded bias after the last node that is folded into the bias.
   void add_bias(const Replacement& replacement) {
     const Match& match = *replacement.match;
     const auto folded = fold(constants_, replacement.workload, match);
@@ -97,7 +97,7 @@ class Rounding {
     return bytes;
   }
 
-  /// Adds the casts if they are missing, and returns the name of the rounded value.
+  /// Returns the name of the rounded value. Adds the casts that make it to `casts` if no earlier call has.
   std::string rounded_value(std::string_view value, std::string& casts) {
     const auto [name, is_new] = names_.try_emplace(value, fmt::format("{}.rounded", value));
     if (!is_new) return name->second;
@@ -113,8 +113,10 @@ class Rounding {
   const OnnxModel& model_;
   const GraphShapes& shapes_;
   const Constants constants_;
-  std::unordered_map<std::size_t, std::unordered_set<std::size_t>> rounded_inputs_;  ///< by node
-  std::map<std::size_t, std::string> off_;  ///< tensors without names, by the node after which they are added
+  /// The inputs to round, by node.
+  std::unordered_map<std::size_t, std::unordered_set<std::size_t>> rounded_inputs_;
+  /// Rounding errors of biases: tensors without names, by the node after which they are added.
+  std::map<std::size_t, std::string> off_;
   std::unordered_map<std::string_view, std::string> names_;
 };
 

@@ -1,5 +1,5 @@
-// The effect of rounding to bf16 alone on a network: the measure of how far one with kernels in bf16 may be
-// off.
+// A network that only rounds to bf16 and has no kernels. Its error shows how far off a network with kernels
+// in bf16 may be.
 #pragma once
 
 #include <span>
@@ -9,10 +9,11 @@
 
 namespace lehr {
 
-/// Returns the original's bytes with rounding: each match of the replacements rounds its inputs once if its
-/// kernel reads them in bf16. An engine's casts to bf16 and back do this; for a bias with folded constants
-/// the rounding error is added. Matches in f32 are unchanged. A scale and shift after a step that is not
-/// linear is not rounded. Throws Error(kUser) as fold().
+/// Returns the bytes of the original network with rounding added: for each replacement whose kernel reads
+/// bf16, the inputs of the match are rounded once. The engine's casts to bf16 and back do the rounding. For a
+/// bias into which constants are folded, the rounding error is added after the last folded node. Matches in
+/// f32 are unchanged. A scale and shift after a step that is not linear is not rounded. Throws Error(kUser)
+/// as fold() does.
 std::string rounded_network(const OnnxModel& model, const GraphShapes& shapes,
                             std::span<const Replacement> replacements);
 

@@ -11,21 +11,22 @@
 
 namespace lehr {
 
-/// Returns the network's matches that apply() can replace. The others are gaps, with apply()'s reasons. Pools
-/// that no family on the device computes together with their convolution are left out: they stay nodes.
+/// Returns the network's matches that apply() can replace. All other matches are gaps, with the reasons that
+/// apply() gives. A pool is part of a match only if a family on the device computes it together with its
+/// convolution.
 Matches served_matches(const Network& network, const Limits& limits);
 
-/// Returns other_forms() of these matches with the families for the device's target. Channels are last only
-/// where an engine calls its kernels. Throws Error(kUser) for bf16 in a network whose opset has no operator
-/// that takes it.
+/// Returns other_forms() of these matches for the kernel families of the device's target. Forms with channels
+/// last are included only for devices whose kernels an engine calls. Throws Error(kUser) if `narrow` is true
+/// and the network's opset has no operator that takes bf16.
 OtherForms other_forms_on(const Network& network, const Matches& matches, const Limits& limits, bool narrow);
 
-/// A workload of a network, and who computes it.
+/// A workload of a network, and the kernel families that compute it.
 struct ServedWorkload {
   const MatchedWorkload* matched;
-  double share = 0;                        ///< of the known operations
-  std::vector<std::string_view> families;  ///< their names
-  std::string unserved;                    ///< the reason if there is no family
+  double share = 0;                        ///< share of the known operations
+  std::vector<std::string_view> families;  ///< names of the kernel families
+  std::string unserved;                    ///< the reason if no family computes it
 };
 /// Returns an entry per workload, which refers to `matches`.
 std::vector<ServedWorkload> served_by(const Matches& matches, const Limits& limits);

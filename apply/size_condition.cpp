@@ -78,7 +78,7 @@ class Builder {
       std::string sizes = node("Shape", {input.name});
       if (input.dims) {
         rank = std::ssize(*input.dims);
-      } else {  // any number of sizes: the number itself is checked, too
+      } else {  // the rank is open: check the rank, too
         sizes = padded(sizes, rank);
         ranks_.push_back(end);
         wanted_ranks_.push_back(rank);
@@ -91,7 +91,7 @@ class Builder {
     return together(parts);
   }
 
-  /// Returns the number of sizes, then `rank` sizes, with 1 for missing ones.
+  /// Returns a list with the number of sizes, then the first `rank` sizes, with 1 for missing sizes.
   std::string padded(const std::string& sizes, std::int64_t rank) {
     const auto count = static_cast<std::size_t>(rank);
     const std::string all =
@@ -105,7 +105,8 @@ class Builder {
     return begins_.at(check.input) + static_cast<std::int64_t>(check.axis);
   }
 
-  /// Adds a check that the size at the first position is in the range, and the others are equal to it.
+  /// Adds a check that the first size of `range` is within its bounds, and that the other sizes are equal to
+  /// it.
   void add_range(const std::string& sizes, const std::vector<SizeCheck>& range) {
     const std::string first = picked(sizes, {match(range[0])});
     truths_.push_back(node("Less", {constant({range[0].least - 1}), first}));
@@ -128,10 +129,11 @@ class Builder {
   const OnnxModel& model_;
   const std::function<std::string(std::string_view)>& unique_;
   std::string fields_;
-  std::map<std::string_view, std::int64_t> begins_;  ///< position of an input's first size
-  std::vector<std::int64_t> ranks_, wanted_ranks_;   ///< of inputs of any rank
+  std::map<std::string_view, std::int64_t> begins_;  ///< position of an input's first size in `all_sizes`
+  /// Positions and expected values of ranks, for inputs whose rank is open.
+  std::vector<std::int64_t> ranks_, wanted_ranks_;
   std::vector<std::string> truths_;
-  std::size_t count_ = 0;  ///< number of elements of the first of them
+  std::size_t count_ = 0;  ///< number of elements of truths_[0]
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Checks as nodes of ONNX whether inputs have certain sizes.
+// Writes ONNX nodes that check whether inputs have certain sizes.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct SizeCheck {
   std::string input;
   std::size_t axis = 0;
   std::int64_t least = 1, most = 1;
-  std::string name = {};  ///< of the dimension; "": it has no name
+  std::string name = {};  ///< name of the dimension; "": it has no name
 };
 void describe(auto& field, Is<SizeCheck> auto& check) {
   field("input", check.input);
@@ -29,7 +29,8 @@ void describe(auto& field, Is<SizeCheck> auto& check) {
   field("most", check.most);
   field("name", check.name);
 }
-/// Names each size once: "batch=1, sequence=1..128"; for a dimension without a name "dimension 2 of x = 3".
+/// Returns each size once, such as "batch=1, sequence=1..128". A dimension without a name is written as
+/// "dimension 2 of x = 3".
 std::string sizes_text(std::span<const SizeCheck> checks);
 /// Returns checks of the sizes that the file leaves open and the user gives. `other_end` has the shapes at
 /// the other end of a range of sizes; nullptr: there is no range.
@@ -38,10 +39,10 @@ std::vector<SizeCheck> size_checks(const OnnxModel& model, const GraphShapes& sh
 
 struct SizeCondition {
   std::string fields;  ///< nodes and constants, as fields of a graph
-  std::string name;    ///< of the bool that they make, with one element
+  std::string name;    ///< name of the result, a bool of one element
 };
-/// Returns the condition. `checks` must not be empty. `unique` returns a name that nothing else in the file
-/// has. A range needs opset 9 or newer.
+/// Returns the condition that all checks hold. `checks` must not be empty. `unique` makes a name that nothing
+/// else in the file has. A check with a range needs opset 9 or newer.
 SizeCondition size_condition(const OnnxModel& model, std::span<const SizeCheck> checks,
                              const std::function<std::string(std::string_view)>& unique);
 

@@ -1,5 +1,5 @@
-// Decides the forms of a network's values once kernels compute matches in bf16 or with channels last, and the
-// casts and transposes that this needs.
+// Decides which values of a network are in bf16 or have channels last if kernels compute its matches so, and
+// where casts and transposes are needed.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace lehr {
 
-/// How a value's form differs from the graph's: bits.
+/// How a value differs from the graph's value: bits.
 using Form = unsigned;
 inline constexpr Form kPlainForm = 0;
-inline constexpr Form kNarrowForm = 1;  ///< in bf16; the graph has f32
-inline constexpr Form kLastForm = 2;    ///< with channels last
+inline constexpr Form kNarrowForm = 1;  ///< the value is in bf16; in the graph it is in f32
+inline constexpr Form kLastForm = 2;    ///< the value has channels last; in the graph it has not
 
 /// A Cast or a Transpose of a value from one form to another.
 struct Conversion {
@@ -32,11 +32,13 @@ struct ValueForm {
 
   bool is_read(Form form) const { return (read >> form & 1) != 0; }
 };
-/// Returns the conversions of a value to the forms that it is read in, each after the one that makes its
-/// input. If a value is both cast and transposed, it is transposed in f32, which engines do fastest.
+/// Returns the conversions of a value to all forms in which it is read. A conversion comes after the
+/// conversion whose output it reads. A value that is both cast and transposed is transposed in f32, which
+/// engines do fastest.
 std::vector<Conversion> conversions(const ValueForm& value);
 
-/// A match as a kernel computes it. Values have FormGraph's numbers.
+/// A match with the forms of the values that its kernel reads and writes. Values and nodes are numbers of a
+/// FormGraph.
 struct FormedMatch {
   struct Read {
     std::size_t value;
@@ -50,16 +52,17 @@ struct FormedMatch {
 
 struct ValueForms {
   std::vector<ValueForm> values;
-  std::vector<char> gone;  ///< nodes of matches, and those that only these have read
-  /// Forms that nodes between matches read and write: a node has a form if a reader wants it, and its inputs
-  /// have it (narrow_node(), last_node()).
+  /// For each node, whether it is dropped: a match replaces it, or only dropped nodes read its outputs.
+  std::vector<char> gone;
+  /// For each node between matches, the form that it reads and writes. A node takes a form that it can
+  /// compute in (narrow_node(), last_node()) if a reader of its output wants the form and its inputs have it.
   std::vector<Form> nodes;
 };
 
 /// A network's values and nodes by number, for many choices of kernels.
 class FormGraph {
  public:
-  /// Borrows both.
+  /// Keeps references to both.
   FormGraph(const OnnxModel& model, const GraphShapes& shapes);
 
   FormedMatch match(const Replacement& replacement) const;
@@ -76,7 +79,8 @@ class FormGraph {
     std::vector<std::size_t> inputs, outputs, captured;
     NarrowNode narrow = NarrowNode::kNone;
     bool may_be_last = false;
-    std::vector<Form> carried;  ///< for each input the forms that the node can carry
+    /// For each input, the forms that the node can read and pass on to its output.
+    std::vector<Form> carried;
   };
 
   std::size_t number(std::string_view name);
@@ -90,20 +94,21 @@ class FormGraph {
   const Constants constants_;
   std::unordered_map<std::string_view, std::size_t> numbers_;
   std::vector<std::string_view> names_;
-  std::vector<double> elements_;  ///< by value; 0: not known
-  std::vector<char> alike_;       ///< for each value whether a Transpose of it moves nothing
+  std::vector<double> elements_;  ///< number of elements of each value; 0: not known
+  std::vector<char> alike_;       ///< for each value, whether a Transpose of it moves nothing
   std::vector<Node> nodes_;
 };
 
-/// Whether the tensor is in bf16, while the graph's value, or the constants that it is made from, are in f32.
+/// Whether the tensor is in bf16, but in the graph the value is in f32, or the constants are from which it is
+/// made.
 bool is_narrowed(const TensorSpec& tensor, const GraphShapes& shapes, std::string_view value);
-/// Whether the value is a constant, which is rounded when the network is rewritten. "" is one made from
-/// several.
+/// Whether the value is a constant, which is rounded once, when the network is rewritten. A value of "" is a
+/// constant made from several others.
 bool is_rounded_once(const Constants& constants, std::string_view value);
 /// Returns the tensors of a workload in the order of Match::inputs.
 std::vector<TensorSpec> inputs_of(const Workload& workload);
 DType output_type(const Workload& workload);
-/// Returns the form of a match's output.
+/// Returns the form in which the kernel writes the match's output.
 Form made_form(const Replacement& replacement, const GraphShapes& shapes);
 
 }  // namespace lehr

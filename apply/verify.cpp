@@ -48,7 +48,7 @@ std::string_view metadata_in(std::string_view model, std::string_view wanted) {
   return {};
 }
 
-/// Returns the network with kernels itself, for the sizes that these are for.
+/// Returns the network without branches: only the branch with kernels, if there are branches.
 std::string plain_model(const std::string& bytes) {
   auto plain = unbranched(bytes);
   return plain ? *std::move(plain) : bytes;
@@ -81,7 +81,7 @@ std::optional<int> threads_of_folder(const std::string& folder) {
         if (const std::int64_t threads = node.whole("threads", 0); threads > 0)
           return static_cast<int>(threads);
   } catch (const Error&) {
-    // The engine loads the same file, and its verdict counts.
+    // An unreadable file is not reported here: the engine loads the same file, and its verdict counts.
   }
   return std::nullopt;
 }
@@ -108,14 +108,15 @@ bool take_stated_tolerance(const std::string& folder, EngineCheck& check) {
       if (!matches.empty()) check.match_tolerance = parse_number(matches);
     }
     return !outputs.empty() || !matches.empty();
-  } catch (const Error&) {  // the engine reports what is wrong with it
+  } catch (const Error&) {  // the engine will report what is wrong with the file
     return false;
   }
 }
 
 namespace {
 
-/// Returns the matches that nodes of a written network compute; empty if the original lacks one.
+/// Returns the matches that fused nodes of a written network compute. Returns an empty list if the original
+/// lacks one of them. `library` gets the library's name.
 std::vector<Replacement> replacements_in(const Network& network, const OnnxModel& written,
                                          std::string& library) {
   std::map<std::string_view, const Match*> matches;

@@ -15,7 +15,7 @@ struct AboutCommand {
   std::function<int()> run;  ///< returns the exit code
 };
 
-/// Adds them to `root`, which must outlive the result.
+/// Adds these commands to `root`, which must outlive the result.
 std::vector<AboutCommand> add_about_commands(CLI::App& root);
 
 }  // namespace lehr

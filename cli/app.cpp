@@ -1,4 +1,4 @@
-// Builds the CLI11 application and turns its errors into ours.
+// Builds the CLI11 application, and replaces CLI11's errors by Lehr's own.
 #include "cli/app.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@
 namespace lehr {
 namespace {
 
-/// Returns the subcommand that was reached: "tune gemm".
+/// Returns the innermost subcommand that the user has named: "gemm" for "lehr tune gemm".
 const CLI::App* deepest(const CLI::App* app) {
   while (!app->get_subcommands().empty()) app = app->get_subcommands()[0];
   return app;
@@ -54,8 +54,8 @@ std::vector<std::string> names_of_flags(const CLI::App& app) {
   return names;
 }
 
-/// A word that is not expected, and a sentence that says what was meant if the command takes `flag`; {} is
-/// the word.
+/// A hint for an unexpected word with this ending, if the command takes `flag`. `sentence` says what the user
+/// probably meant, with {} in place of the word.
 struct Meant {
   std::string_view ending, flag, sentence;
 };
@@ -91,7 +91,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// Groups the help flags. CLI11 adds them to every command, in a group of its own.
+/// Puts the help flags into our group. CLI11 adds them to every command in a group of its own.
 void group_help_flags(CLI::App& app) {
   app.get_option("--help")->group(kOutputGroup);
   app.get_option("--help-all")->group(kOutputGroup);

@@ -15,8 +15,8 @@ class CommandLine {
   ~CommandLine();
   /// Returns all commands with their flags.
   CLI::App& app();
-  /// Parses the arguments, runs the chosen command and returns the exit code. Prints the first steps if none
-  /// is chosen. Throws Error. Call it once.
+  /// Parses the arguments, runs the chosen command and returns its exit code. If no command is chosen, prints
+  /// the first steps. Throws Error. Call it only once.
   int run(int argc, char** argv);
 
  private:

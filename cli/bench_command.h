@@ -24,22 +24,23 @@ class BenchCommand {
   int run();
 
  private:
-  /// Adds the flags that all operators take, and the command's own form with a workload's text.
+  /// Adds the flags that all operators take to `app`. `app` is an operator's subcommand, or the command
+  /// itself, which takes a workload's text.
   void add_flags(CLI::App& app);
-  /// Returns the points of --config, or each family's default. Throws Error(kUser) if one is not in the
-  /// space.
+  /// Returns the points of --config, or the default of each family. Throws Error(kUser) if a point is not in
+  /// the space.
   std::vector<Point> points(const Candidates& candidates) const;
   /// Lists the content of --bundle if there is no workload.
   int list_bundle() const;
-  /// Returns the device; with a bundle, by default the processor. Throws Error(kUser).
+  /// Returns the chosen device. With a bundle the default is the processor. Throws Error(kUser).
   DeviceChoice device_choice() const;
-  /// Returns the workload, or for a range of rows each size at which its kernels are timed: powers of two,
-  /// one and a half times these, and both ends. Throws Error(kUser).
+  /// Returns the workload. For a range of rows it returns a workload for each number of rows at which kernels
+  /// are timed: powers of two, one and a half times these, and both ends. Throws Error(kUser).
   std::vector<Workload> calls() const;
-  /// Runs one contest, and prints it or adds it to the document. Returns false if a config's kernel was
-  /// wrong.
+  /// Runs one contest, and prints its result or adds it to the document. Returns false if a kernel computed
+  /// wrong results.
   bool contest(const Workload& workload, const OpenDevice& setup, nlohmann::json& document) const;
-  /// Returns the libraries that take part. Throws Error(kUser).
+  /// Returns the vendor libraries that take part. Throws Error(kUser).
   std::vector<std::string> baselines(Target target) const;
 
   const Environment& environment_;

@@ -1,4 +1,4 @@
-// `lehr best`: the winners of a database, and how each was found.
+// `lehr best`: prints the winners of a database, and how each was found.
 #pragma once
 
 #include <string>

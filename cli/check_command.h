@@ -21,7 +21,8 @@ class CheckCommand {
   int run();
 
  private:
-  /// Adds the flags that all operators take, and the command's own form with --problems.
+  /// Adds the flags that all operators take to `app`. `app` is an operator's subcommand, or the command
+  /// itself, which takes --problems.
   void add_flags(CLI::App& app);
   const Environment& environment_;
   ProblemFlags problem_;

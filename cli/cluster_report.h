@@ -1,4 +1,4 @@
-// Shares and progress of a run on several nodes, as text.
+// Formats the shares and the progress of a run on several nodes as text.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,10 @@
 
 namespace lehr {
 
-/// Returns a line for each shard, then the workloads of shard `own`. `width` is the terminal's; 0: no limit.
+/// Returns a line for each shard, then the workloads of shard `own`. `width` is the maximum width of a line;
+/// 0: no limit.
 std::string plan_text(const cluster::Plan& plan, int own, std::size_t width);
-/// Returns a line for each shard, the sums, and notes.
+/// Returns a line for each shard, a line with the sums, and the notes.
 std::string survey_text(const cluster::Survey& survey, std::size_t width);
 
 }  // namespace lehr

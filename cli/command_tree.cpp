@@ -11,7 +11,8 @@
 namespace lehr {
 namespace {
 
-/// Returns the words at the start of a help text that '|' separates, without punctuation after the last one.
+/// Returns the words at the beginning of a help text that '|' separates. Punctuation after the last word is
+/// removed.
 std::vector<std::string> alternatives(const std::string& help) {
   const std::vector<std::string_view> words = split(help, ' ');
   std::vector<std::string> found;
@@ -21,7 +22,7 @@ std::vector<std::string> alternatives(const std::string& help) {
     found.emplace_back(words[i].substr(0, more ? words[i].size() : words[i].find_first_of(":;,")));
     if (!more) break;
   }
-  // "2 | 2x1" are examples.
+  // Words like "2 | 2x1" are examples, not choices.
   if (!found.empty() && std::islower(static_cast<unsigned char>(found[0][0])) == 0) found.clear();
   return found;
 }

@@ -1,5 +1,5 @@
-// The commands and their flags as data, read from CLI11's tree: completions, the manual and suggestions are
-// made from it.
+// The commands and their flags as data, read from CLI11's tree. Completions, the manual and suggestions are
+// made from this data.
 #pragma once
 
 #include <string>
@@ -14,22 +14,23 @@ namespace lehr {
 struct Flag {
   std::vector<std::string> names;  ///< "--time", "-V"
   bool takes_value = false;
-  std::vector<std::string> choices;  ///< the words at the start of its help, "auto | json | none"
-  bool takes_file = false;           ///< whether a value may be a file, by the help
+  std::vector<std::string> choices;  ///< the words at the beginning of its help, as in "auto | json | none"
+  bool takes_file = false;           ///< whether a value may be a file, according to the help
   std::string about;
 };
 
-/// Returns the flags that help shows, including those of the parents that a command takes, too (fall
-/// through).
+/// Returns the flags that a command's help shows. They include flags of parent commands that the command
+/// takes, too.
 std::vector<Flag> flags_of(const CLI::App& app);
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
-/// Finds a subcommand by its name; nullptr where no one has it.
+/// Returns the subcommand with this name; nullptr if the command has no such subcommand.
 const CLI::App* subcommand_of(const CLI::App& app, const std::string& name);
-/// Returns the command and all below it, each before its subcommands.
+/// Returns the command and all commands below it, each before its subcommands.
 std::vector<const CLI::App*> commands_of(const CLI::App& root);
-/// Returns "lehr tune gemm".
+/// Returns the full name of a command, such as "lehr tune gemm".
 std::string path_of(const CLI::App& app);
-/// Returns the words that a command takes besides flags: its subcommands, and choices of its arguments.
+/// Returns the words that a command takes in addition to flags: its subcommands, and the choices of its
+/// arguments.
 std::vector<std::string> words_of(const CLI::App& app);
 
 }  // namespace lehr

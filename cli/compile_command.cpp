@@ -1,4 +1,5 @@
-// Compiles configs, and prints a line for each: registers, spills, shared memory, or why there is no binary.
+// Compiles configs, and prints a line for each: registers, spills and shared memory, or why there is no
+// binary.
 #include "cli/compile_command.h"
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
-// `lehr compile`: compiles configs for a device that need not be present, and prints what they use.
+// `lehr compile`: compiles configs for a device that need not be present, and prints the resources that their
+// kernels use.
 #pragma once
 
 #include <string>

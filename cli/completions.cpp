@@ -1,5 +1,6 @@
-// Each script follows the words to the command that was reached (`at`), then checks whether a flag needs a
-// value, then offers what the command takes. `lehr help tune` is completed like `lehr tune`.
+// Each script first finds the command that the words name (`at`). Then it checks whether the last flag needs
+// a value. Then it offers the words and flags that the command takes. `lehr help tune` is completed like
+// `lehr tune`.
 #include "cli/completions.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ std::string about_of(const std::string& text) {
   return cut_to(text, kWidth);
 }
 
-/// Returns a branch of a `case` for each flag that needs a value.
+/// Returns, for each flag that needs a value, a branch of the shell's `case`.
 std::string value_cases(const CLI::App& root, const std::function<std::string(const Flag& flag)>& action) {
   std::string text;
   for (const CLI::App* command : commands_of(root))
@@ -47,7 +48,7 @@ std::string value_cases(const CLI::App& root, const std::function<std::string(co
   return text;
 }
 
-/// Returns "'--time:wall time'", as zsh's _describe takes it.
+/// Returns a name and its description in the form for zsh's _describe: "'--time:wall time'".
 std::string described(std::string name, const std::string& about) {
   if (const std::size_t colon = name.find(':'); colon != std::string::npos) name.insert(colon, "\\");
   return shell_quoted(name + ":" + about_of(about));

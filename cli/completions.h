@@ -1,4 +1,4 @@
-// Completion of the command line, as a script for each shell.
+// Writes scripts for the completion of the command line, one for each shell.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ class App;
 
 namespace lehr {
 
-/// Return the script for the tree of commands below `root`: commands, flags, choices of values; files if a
-/// value may be one.
+/// Return the script for all commands below `root`. It completes commands, flags, choices of values, and
+/// files where a value may be a file.
 std::string bash_completion(const CLI::App& root);
 std::string zsh_completion(const CLI::App& root);
 std::string fish_completion(const CLI::App& root);

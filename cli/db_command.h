@@ -1,4 +1,5 @@
-// `lehr db ...`: what a trial log has, whether it is sound, and how logs are joined and saved.
+// `lehr db ...`: shows the content of a trial log, checks logs for damage, merges logs, and saves the
+// undamaged rows of a log.
 #pragma once
 
 #include <string>
@@ -27,7 +28,7 @@ class DbCommand {
   int progress() const;
 
   CLI::App *stats_, *verify_, *merge_, *salvage_, *progress_;
-  const std::size_t columns_;  ///< of the terminal
+  const std::size_t columns_;  ///< width of the terminal in characters
   std::string database_, folder_;
   std::vector<std::string> others_;  ///< the files after the first
   bool json_ = false, trusted_ = false;

@@ -69,7 +69,7 @@ namespace {
 
 /// Returns "12 trials and 1 verdict added, 3 were there already, 2 damaged rows left out".
 std::string added_text(const AddedRows& rows) {
-  const auto both = [&](std::int64_t RowCounts::* count) {  // devices are only added with their trials
+  const auto both = [&](std::int64_t RowCounts::* count) {  // devices do not count
     return rows.trials.*count + rows.verdicts.*count;
   };
   std::string text = fmt::format("{} and {} added", counted(rows.trials.added, "trial"),

@@ -9,9 +9,10 @@
 
 namespace lehr {
 
-/// Adds the flags of DeviceOptions, or of the named members. `isa` gets the values that it takes here.
+/// Adds the flags of all members of DeviceOptions, or only of the named members. The help of --isa lists the
+/// values for this machine.
 void add_device_flags(OptionFlags& flags, CLI::App& app, const std::vector<std::string_view>& members = {});
-/// Adds the flags that say where a kernel is run, and for how long it may run.
+/// Adds the flags that choose where a kernel runs, and limit how long it may run.
 void add_run_flags(OptionFlags& flags, CLI::App& app);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Finds what is installed, one finding per part of the machine.
+// Finds out what is installed, with one finding for each part of the machine.
 #include "cli/doctor_command.h"
 
 #include <sys/statvfs.h>
@@ -47,7 +47,8 @@ Finding found(const Probe& probe) {
   }
 }
 
-/// Looks in a process of its own: a library that is loaded may crash, or never end if memory is short.
+/// Runs the probe in a process of its own, since a library that it loads may crash, or never return if memory
+/// is short.
 Finding found_apart(const Probe& probe, const Environment& environment) {
   constexpr double kMostSeconds = 20;
   const Captured said = run_captured({.command = {environment.program, "doctor", "--probe=" + probe.what}},
@@ -62,7 +63,8 @@ Finding found_apart(const Probe& probe, const Environment& environment) {
   return {probe.what, said.succeeded() && !said.output.empty(), text};
 }
 
-/// Prints the finding for found_apart(), and ends the process at once: threads of a library may not end.
+/// Prints the finding for found_apart(), and ends the process at once, since threads of a library may never
+/// end.
 [[noreturn]] void tell_parent(const Finding& finding) {
   fmt::print("{}\n", finding.text);
   std::fflush(stdout);

@@ -1,4 +1,4 @@
-// `lehr doctor`: what this machine has, what is missing, and what to do about it.
+// `lehr doctor`: reports what this machine has, what is missing, and what to do about it.
 #pragma once
 
 #include <string>
@@ -14,14 +14,15 @@ namespace lehr {
 class DoctorCommand {
  public:
   DoctorCommand(CLI::App& root, const Environment& environment);
-  /// Returns the exit code: 0, also if something is missing.
+  /// Returns the exit code, which is 0 even if something is missing.
   int run();
 
  private:
   const Environment& environment_;
   std::string database_;
   bool json_ = false;
-  std::string probe_;  ///< the only thing to look for, in a process that another `lehr doctor` started
+  /// If this process was started by another `lehr doctor`, the only probe to run; else "".
+  std::string probe_;
 };
 
 }  // namespace lehr

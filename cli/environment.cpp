@@ -54,8 +54,8 @@ std::string shard_of_array() {
 Environment read_environment() {
   Environment result;
   result.program = "/proc/self/exe";
-  result.path.clear();                        // only PATH, in its order
-  const std::string path = variable("PATH");  // outlives the views into it
+  result.path.clear();                        // only the folders of PATH, in their order
+  const std::string path = variable("PATH");  // kept in a variable, since views refer to it
   for (const std::string_view directory : split(path, ':'))
     if (!directory.empty()) result.path.emplace_back(directory);
   result.compiler = variable("CXX");

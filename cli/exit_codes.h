@@ -1,4 +1,4 @@
-// Exit codes of a command besides 0 and the numbers of ErrorKind (base/error.h).
+// Exit codes of a command in addition to 0 and the numbers of ErrorKind (base/error.h).
 #pragma once
 
 namespace lehr {

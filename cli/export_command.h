@@ -1,4 +1,4 @@
-// `lehr export`: winners as a folder that a product uses.
+// `lehr export`: writes winners as a folder that a product uses.
 #pragma once
 
 #include "cli/environment.h"

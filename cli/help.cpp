@@ -11,17 +11,17 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kWidth = 96;  // --help-all indents by two more
+constexpr std::size_t kWidth = 96;  // width of help; --help-all indents by two more characters
 constexpr std::size_t kNameWidth = 24;
 
-/// Ranks groups: those that all commands share come last, in this order.
+/// Returns the rank of a group. The groups that commands share come last, in this order.
 std::size_t rank_of(const std::string& group) {
   constexpr std::array<std::string_view, 3> kShared = {kSearchGroup, kMeasuringGroup, kOutputGroup};
   const auto at = std::ranges::find(kShared, group);
   return at == kShared.end() ? 0 : 1 + static_cast<std::size_t>(at - kShared.begin());
 }
 
-/// Returns "  name      text", with further lines of the text below its first.
+/// Returns an entry of help, "  name      text". Further lines of the text begin below its first line.
 std::string entry(const std::string& name, const std::string& text) {
   std::string out = "  " + name;
   const std::string indent(kNameWidth, ' ');

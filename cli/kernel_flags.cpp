@@ -15,7 +15,7 @@
 namespace lehr {
 namespace {
 
-/// Returns the target that has this arch; if several do, the first.
+/// Returns the first target that has this arch.
 Target target_of_arch(const std::string& arch) {
   std::vector<std::string> known;
   for (const Target target : kTargets) {
@@ -23,7 +23,7 @@ Target target_of_arch(const std::string& arch) {
     if (std::ranges::find(archs, arch) != archs.end()) return target;
     known.insert(known.end(), archs.begin(), archs.end());
   }
-  parse_choice("--arch", arch, known);  // throws
+  parse_choice("--arch", arch, known);  // this always throws
   return {};
 }
 

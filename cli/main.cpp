@@ -1,4 +1,4 @@
-// Entry point: the only place where an exception ends the program, and where its kind becomes the exit code.
+// The program's entry point. Only here an exception ends the program, and its kind becomes the exit code.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -22,8 +22,8 @@
 
 namespace {
 
-// Memory for unwinding when memory runs out, since destructors of large documents allocate, too. It is
-// untouched, and so takes no memory yet.
+// A reserve of memory that is freed when memory runs out, since unwinding and the destructors of large
+// documents allocate. Nothing writes to it, so the system has not provided its pages yet.
 void* reserve = nullptr;
 
 void give_up_reserve() {
@@ -37,8 +37,8 @@ void keep_reserve() {
   std::set_new_handler(&give_up_reserve);
 }
 
-// Returns a hint if the current directory is gone: relative names lead nowhere then, and the system's "No
-// such file or directory" does not say why.
+// Returns a hint if the current directory does not exist any more. Relative paths then lead nowhere, and the
+// system's "No such file or directory" does not say why.
 const char* lost_directory() {
   std::error_code error;
   std::ignore = std::filesystem::current_path(error);
@@ -47,15 +47,16 @@ const char* lost_directory() {
              : "";
 }
 
-// Reports without exceptions: stderr may be what cannot be written.
+// Reports an error without throwing, since stderr itself may be what cannot be written.
 int fail(int code, const std::string& text) {
   const std::string line = lehr::toned("lehr: " + lehr::printable_lines(text) + lost_directory()) + "\n";
   std::fputs(line.c_str(), stderr);
   return code;
 }
 
-// Ends the program: printed text must be written, else that is an error. `lehr best | head -1` ends by
-// SIGPIPE without a message, as other programs do: by now every file is closed, and the log in order.
+// Ends the program. If printed text cannot be written, that is an error. But if nobody reads stdout, as with
+// `lehr best | head -1`, the program ends by SIGPIPE without a message, as other programs do. By then every
+// file is closed, and the log is complete.
 int finish(int code, const std::string& sentence = "") {
   const std::string unwritten = lehr::why_unwritten();
   if (!unwritten.empty() && lehr::nobody_reads()) lehr::end_by_broken_pipe();

@@ -19,7 +19,7 @@ std::string escaped_character(char c) {
   return std::string(1, c);
 }
 
-/// Returns text that roff shows literally.
+/// Returns the text with escapes, so that roff shows it literally.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const std::string_view line : split(text, '\n')) {
@@ -30,7 +30,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Returns lines that roff keeps as they are.
+/// Returns the lines in a form in which roff keeps their line breaks.
 std::string as_is(std::string_view text) {
   return text.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", escaped(text));
 }
@@ -42,7 +42,7 @@ std::string item(const Flag& flag) {
   return fmt::format(".TP\n{}{}\n{}\n", names, flag.takes_value ? " \\fIVALUE\\fR" : "", escaped(flag.about));
 }
 
-/// Whether a flag is documented at the parent command, which takes it, too.
+/// Whether the parent command has the same flag, so that the flag is documented there.
 bool stands_above(const Flag& flag, const CLI::App& command) {
   return std::ranges::any_of(flags_of(*command.get_parent()), [&](const Flag& above) {
     return above.names == flag.names && above.about == flag.about;

@@ -1,4 +1,4 @@
-// The manual page.
+// Writes the manual page.
 #pragma once
 
 #include <string>

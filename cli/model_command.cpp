@@ -1,4 +1,4 @@
-// Prints a network's file as a table of workloads.
+// Prints the workloads of a network's file as a table.
 #include "cli/model_command.h"
 
 #include <fmt/core.h>

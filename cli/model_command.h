@@ -1,4 +1,4 @@
-// `lehr model FILE.onnx`: which parts of a network are tuned, and which are not.
+// `lehr model FILE.onnx`: lists the parts of a network that can be tuned, and the parts that cannot.
 #pragma once
 
 #include "cli/environment.h"

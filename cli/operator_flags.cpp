@@ -43,7 +43,7 @@ bool takes_sizes(const Field& field) {
   return field.sweep == Sweep::kSizes;
 }
 
-/// Returns the sizes of a list; any number of rows ("..64", "1..64") is kept as it is.
+/// Returns the sizes of a list. A range of rows ("..64", "1..64") is kept as one text.
 std::vector<std::string> sizes_in(const std::string& flag, std::string_view text) {
   std::vector<std::string> sizes;
   for (const std::string_view part : split(text, ',')) {
@@ -56,7 +56,7 @@ std::vector<std::string> sizes_in(const std::string& flag, std::string_view text
   return sizes;
 }
 
-/// Returns each workload with each value of a field.
+/// Returns all combinations of a workload and a value of the field.
 std::vector<Workload> with_each(const std::vector<Workload>& workloads, const Field& field,
                                 const std::vector<std::string>& values) {
   std::vector<Workload> result;
@@ -69,7 +69,7 @@ std::vector<Workload> with_each(const std::vector<Workload>& workloads, const Fi
   return result;
 }
 
-/// Returns "--m 16 --n 32", or the text.
+/// Returns a short name of a workload: "--m 16 --n 32", or its text.
 std::string name_of(const OperatorTable& op, const Workload& workload) {
   if (!op.named_by_sizes) return fmt::format("'{}'", to_text(workload));
   std::string name;
@@ -88,7 +88,7 @@ OperatorFlags::OperatorFlags(const OperatorTable& op) : op_(op) {
 }
 
 void OperatorFlags::add_to(CLI::App& app) {
-  // If --h is the height, CLI11 from 2.4 on does not accept -h beside it.
+  // If --h is the height, CLI11 from 2.4 on does not accept the flag -h, too.
   if (std::ranges::find(op_.fields, "h", &Field::key) != op_.fields.end())
     app.set_help_flag("--help", "Print this help message and exit");
   const std::string group = fmt::format("Problem: {}", op_.formula);

@@ -1,4 +1,4 @@
-// The flags of an operator, from its table, for the commands that take a problem.
+// The flags of an operator for commands that take a problem. They are made from the operator's table.
 #pragma once
 
 #include <string>
@@ -15,12 +15,13 @@ namespace lehr {
 
 class OperatorFlags {
  public:
-  /// `op` must outlive this, and this must outlive the parsing of add_to()'s app.
+  /// `op` must outlive this object. This object must live until the app of add_to() has parsed its arguments.
   explicit OperatorFlags(const OperatorTable& op);
   /// Adds a flag for each field that has help.
   void add_to(CLI::App& app);
-  /// Returns the cross product of all lists: of sizes in the table's order, the first one slowest, then of
-  /// values. Throws Error(kUser) with one sentence.
+  /// Returns the workloads for all combinations of the listed sizes and values. The sizes are in the table's
+  /// order, the first varies slowest, and other values vary faster than sizes. Throws Error(kUser) with one
+  /// sentence.
   std::vector<Workload> workloads() const;
 
  private:
@@ -31,7 +32,7 @@ class OperatorFlags {
   void finish(Workload& workload) const;
 
   const OperatorTable& op_;
-  std::vector<std::string> texts_;  ///< by field, as on the command line
+  std::vector<std::string> texts_;  ///< values as on the command line, by field
 };
 
 }  // namespace lehr

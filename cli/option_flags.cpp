@@ -31,7 +31,7 @@ void read_value(const std::string& flag, const std::string& text, const api::Opt
 
 void read_value(const std::string& flag, const std::string& text, const api::OptionRow& row,
                 std::optional<bool>& value) {
-  const std::vector<std::string> choices = api::choices_of(row);  // unset, yes, no
+  const std::vector<std::string> choices = api::choices_of(row);  // the choices for unset, true and false
   const std::string choice = parse_choice(flag, text, choices);
   value = choice == choices[0] ? std::nullopt : std::optional(choice == choices[1]);
 }

@@ -1,4 +1,4 @@
-// Flags of options that describe themselves (api/lehr.h).
+// Makes flags from options that describe themselves (api/lehr.h).
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Option;
 
 namespace lehr {
 
-/// Sizes that may serve smaller ones, by their field.
+/// Sizes to which smaller sizes may be rounded up, by field.
 using Buckets = std::map<std::string, std::vector<std::int64_t>>;
 
 /// Sets an option's value to the text after its flag. Throws Error(kUser) with one sentence.
@@ -35,7 +35,7 @@ void read_value(const std::string& flag, const std::string& text, const api::Opt
                 std::string& value);
 void read_value(const std::string& flag, const std::string& text, const api::OptionRow&, Buckets& value);
 
-/// Returns a default as one would write it; "" for a type whose default has no such text.
+/// Returns a default value as a user would write it; "" for types whose default cannot be written.
 std::string usual_text(int value);
 std::string usual_text(std::uint64_t value);
 std::string usual_text(double seconds);
@@ -46,8 +46,8 @@ std::string usual_text(const auto&) {
 
 class OptionFlags {
  public:
-  /// Adds a flag for each option, or for the named members. May be called for several commands, of which one
-  /// is chosen.
+  /// Adds flags for all options, or only for the named members. It may be called for several commands, of
+  /// which the user chooses one.
   template <typename Options>
   void add(CLI::App& app, const std::vector<std::string_view>& members = {}) {
     const auto flag = [&](std::string_view member, const auto& usual, const api::OptionRow& row) {
@@ -61,7 +61,8 @@ class OptionFlags {
     describe(flag, usual);
   }
 
-  /// Returns `options` with the given values. Throws Error(kUser) with one sentence for an invalid one.
+  /// Returns `options` with the values of the given flags. Throws Error(kUser) with one sentence for an
+  /// invalid value.
   template <typename Options>
   Options read(Options options = {}) const {
     const auto option = [&](std::string_view member, auto& value, const api::OptionRow& row) {

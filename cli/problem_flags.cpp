@@ -30,7 +30,7 @@ std::vector<Workload> workloads_of_suite(const std::string& name) {
   return read_problems(suite.text, suite.name).problems;
 }
 
-/// Reads a list from a file, which may be gzipped; "-": from stdin.
+/// Reads a list of problems from a file, which may be gzipped. The path "-" stands for stdin.
 ProblemList read_problems_file(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   const bool is_stdin = path == "-";
@@ -51,7 +51,7 @@ ProblemList read_problems_file(const std::string& path) {
 
 void ProblemFlags::add_to(CLI::App& app, std::string_view help) {
   parent_ = &app;
-  // Done before the first flag is added: CLI11 keeps the addresses of their texts.
+  // All elements are added before the first flag, since CLI11 keeps the addresses of their texts.
   for (const OperatorTable& op : lehr::operators()) flags_.emplace_back(op);
   for (std::size_t i = 0; i < flags_.size(); ++i) {
     const OperatorTable& op = lehr::operators()[i];

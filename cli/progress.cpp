@@ -13,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// Returns the characters that fit on one line of the terminal, with the last column free: a longer line
-/// would wrap and stay.
+/// Returns the number of characters that fit on one line of the terminal. The last column stays free, since a
+/// longer line would wrap and could not be overwritten.
 std::size_t room_on_line() {
   const std::size_t columns = columns_of(stderr);
   return columns < 2 ? 79 : columns - 1;

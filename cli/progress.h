@@ -1,4 +1,5 @@
-// Progress on stderr: one updating line on a terminal, else a line now and then; or JSON for programs.
+// Prints progress on stderr: on a terminal one line that is updated, else a line from time to time, or JSON
+// for programs.
 #pragma once
 
 #include <string>
@@ -10,15 +11,16 @@ namespace lehr {
 
 enum class ProgressStyle {
   kQuiet,
-  kPlain,     ///< lines: notes, new bests (at most one a second), and every 5 s
+  kPlain,     ///< a line for each note and new best (at most one a second), and every 5 s
   kTerminal,  ///< one line that is rewritten at most 10 times a second
   kJson,      ///< a JSON object per line (cli/README.md); at most 10 trials a second that are not new bests
 };
 
 inline constexpr const char* kProgressHelp = "auto | json | none: events on stderr, json: one a line (auto)";
 
-/// Returns the style of `--progress TEXT` ("" is auto: what suits stderr) and `--quiet`, the short form of
-/// none. Throws Error(kUser) for another text, and for `--quiet` beside json or auto.
+/// Returns the style that `--progress TEXT` and `--quiet` choose. "" means auto: the style that suits stderr.
+/// `--quiet` is short for `--progress none`. Throws Error(kUser) for another text, and for `--quiet` together
+/// with json or auto.
 ProgressStyle progress_style(std::string_view text, bool quiet);
 
 class ProgressPrinter {

@@ -1,4 +1,4 @@
-// `lehr replay`: runs a strategy on recorded tables.
+// `lehr replay`: runs a search strategy on recorded tables.
 #pragma once
 
 #include <string>

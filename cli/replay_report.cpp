@@ -1,4 +1,4 @@
-// Lays out replay's results.
+// Formats the results of a replay.
 #include "cli/replay_report.h"
 
 #include <fmt/core.h>
@@ -29,7 +29,8 @@ std::string figures_table(const std::string& strategy, const Figures& searched, 
   return format_table(header, {row_of(strategy, searched), row_of("random", random)});
 }
 
-/// Reports which of the table's times belong to other kernels than the search uses; "" if none is known to.
+/// Returns a line with the number of timed trials whose kernels differ from those that this version makes; ""
+/// if there are no such trials.
 std::string kernels_text(const Table& table) {
   if (table.other_kernels == 0) return "";
   return fmt::format("{} timed trial{} of kernels that this version makes otherwise\n", table.other_kernels,

@@ -1,4 +1,4 @@
-// The results of `lehr replay` as text.
+// Formats the results of `lehr replay` as text.
 #pragma once
 
 #include <string>
@@ -8,6 +8,6 @@
 
 namespace lehr {
 
-/// Returns a table per recorded table and one line over all.
+/// Returns a text table for each recorded table, and one line about all of them.
 std::string replay_text(const std::vector<TableReport>& reports, const ReplayPlan& plan);
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// `lehr report`: one page about logs and about networks that were applied.
+// `lehr report`: writes one page about logs and about applied networks.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@
 namespace lehr {
 namespace {
 
-/// Returns the kernel of a stored config; nullopt if the templates of today do not have it.
+/// Returns the kernel of a stored config; nullopt if the templates of this version do not have it.
 std::optional<ir::Kernel> known_kernel(const Workload& workload, const Config& config, const Limits& limits) {
   try {
     return lower(workload, config, limits);
@@ -110,7 +110,8 @@ std::optional<ShowCommand::Choice> ShowCommand::choose_from_log(const Workload& 
   return std::nullopt;
 }
 
-/// Returns whether the shown kernel is the measured one, and warns if it is not. null: nothing was measured.
+/// Returns whether the shown kernel is the measured kernel; null if none was measured. Warns if the kernels
+/// differ.
 nlohmann::json ShowCommand::as_measured(const Choice& choice, const Source& source) {
   if (!choice.record) return nullptr;
   const std::optional<std::string> another = why_another(*choice.record, source);
@@ -157,7 +158,8 @@ int ShowCommand::run() {
   return code;
 }
 
-/// Shows a set in any form: each of its kernels has its own, under its own workload.
+/// Shows the kernels that serve a range of rows. Each kernel's source and other forms can only be shown under
+/// the kernel's own workload.
 int ShowCommand::run_set(const std::string& range) const {
   if (kernel_.has_config() || !sample_.empty())
     throw_user("'{}' has no config of its own: ask for its kernels, as m=..{}", range,

@@ -1,5 +1,5 @@
-// `lehr show`: one config's AST, source, features or compile log; the model of a task in a log; or the first
-// picks of a session.
+// `lehr show`: prints the AST, the source, the features or the compile log of a config, the cost model of a
+// task in a log, or the first picks of a session.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,9 +29,9 @@ class ShowCommand {
   struct Choice {
     Config config;
     std::string origin;
-    Limits limits;  ///< it was lowered with these
+    Limits limits;  ///< limits with which the config was lowered
     ir::Kernel kernel;
-    std::optional<Record> record = {};  ///< the log's, if it comes from there
+    std::optional<Record> record = {};  ///< the record of the log, if the config comes from a log
     bool facts_known = true;            ///< whether `limits` are those of the record's device
   };
   Choice choose(const Task& task) const;

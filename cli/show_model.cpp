@@ -1,4 +1,4 @@
-// Writes explanations as documents and tables.
+// Writes explanations of cost models as documents and tables.
 #include "cli/show_model.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kTopColumns = 15;  // in the text; JSON has all
+constexpr std::size_t kTopColumns = 15;  // number of columns in the text; JSON has all
 
 std::string plural(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");

@@ -1,4 +1,4 @@
-// `lehr show --as model`: the model of a task of a log, as JSON and as tables.
+// `lehr show --as model`: the cost model of a task in a log, as JSON and as tables.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,9 +9,9 @@
 
 namespace lehr {
 
-/// Adds "tasks" (one per device with enough trials) and "too_few" to `document`, and the same as tables to
-/// `text`. Throws Error(kNotFound) with one sentence if there is no trial or no device has enough. `database`
-/// and `workload` are for that sentence.
+/// Adds "tasks" (one per device with enough trials) and "too_few" to `document`, and tables with the same
+/// content to `text`. Throws Error(kNotFound) with one sentence if there is no trial, or if no device has
+/// enough trials. The sentence names `database` and `workload`.
 void show_model(const std::vector<LoggedTask>& tasks, const LoggedFacts& facts, const std::string& database,
                 const std::string& workload, nlohmann::json& document, std::string& text);
 

@@ -9,7 +9,7 @@
 
 namespace lehr {
 
-/// Adds "picks" to `document`, and a table of them with an explanation to `text`.
+/// Adds "picks" to `document`, and a table of the picks with an explanation to `text`.
 void show_picks(std::span<const FirstPick> picks, nlohmann::json& document, std::string& text);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Shows AST, source, features and log.
+// Shows a kernel's AST, source, features and compile log.
 #include "cli/show_text.h"
 
 #include <fmt/core.h>

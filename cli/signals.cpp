@@ -1,4 +1,4 @@
-// The only global state of the program: a signal handler can reach nothing else.
+// Holds the only global state of the program, since a signal handler can reach nothing else.
 #include "cli/signals.h"
 
 #include <signal.h>
@@ -65,7 +65,7 @@ void take_failed_writes_as_errors() {
 }
 
 void end_by_broken_pipe() {
-  constexpr int kCode = 128 + SIGPIPE;  // if the signal is blocked
+  constexpr int kCode = 128 + SIGPIPE;  // exit code if the signal is blocked
   handle(SIGPIPE, SIG_DFL);
   raise(SIGPIPE);
   _exit(kCode);

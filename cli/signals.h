@@ -1,11 +1,12 @@
-// Signals: requests to end become a flag that the session reads, failed writes become errors.
+// Handles signals: requests to end the program set a flag that the session reads, and failed writes become
+// errors.
 #pragma once
 
 #include <atomic>
 
 namespace lehr {
 
-/// Returns the flag that watch_signals() sets. A device is opened with it before signals are watched.
+/// Returns the flag that signals set after watch_signals(). A device can be opened with the flag before that.
 const std::atomic<bool>& end_flag();
 
 /// Makes SIGINT, SIGTERM and, unless it was ignored at the start (nohup), SIGHUP set end_flag(), which it
@@ -13,8 +14,8 @@ const std::atomic<bool>& end_flag();
 /// counts as the same request: a shell and its terminal may both send one.
 const std::atomic<bool>& watch_signals();
 
-/// Makes a write to a pipe that nobody reads, or beyond the limit of a file's size, fail with an error
-/// instead of ending the process. Programs that are started have the default behaviour.
+/// After this, a write to a pipe that nobody reads, or beyond the limit of a file's size, fails with an error
+/// instead of ending the process. Child processes have the default behaviour.
 void take_failed_writes_as_errors();
 
 /// Ends the process by SIGPIPE.

@@ -18,7 +18,8 @@ namespace lehr {
 void keep_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is this one. Opened for reading only: writing fails as it would have done.
+    // open() returns the lowest free number, which is this one. Except for stderr, /dev/null is opened for
+    // reading only, so that writing still fails.
     const int opened = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
     if (opened != descriptor && opened >= 0) close(opened);
   }

@@ -68,7 +68,7 @@ void TuneCommand::add_flags(CLI::App& app) {
 api::DeviceOptions TuneCommand::device_options(const Workload& workload) const {
   auto options = options_.read<api::DeviceOptions>();
   options.workload = to_text(workload);
-  // In a model each layer's weights evict the other layers'.
+  // In a network, the weights of each layer evict the weights of other layers from the caches.
   if (model_.given() && !options_.is_given("--caches")) options.caches = "memory";
   options.tools = environment_;
   options.stop = &watch_signals();
@@ -107,7 +107,7 @@ int TuneCommand::tune_workloads() {
   api::Log log(database_);
   const api::Results results = api::tune_workloads(workloads, device, log, options);
   progress.finish();
-  // Not a single workload's failure.
+  // A failure that does not belong to a single workload.
   if (results.code == api::Code::kMissing) tell("lehr: {}", results.failure);
   if (json_)
     fmt::print("{}\n", workloads.size() == 1 && !results.each.empty() ? results.each[0].json : results.json);
@@ -150,7 +150,7 @@ int TuneCommand::tune_model() {
   return static_cast<int>(result.code);
 }
 
-/// Leaves out workloads of a file that no family serves.
+/// Skips workloads of a file that no family serves.
 int TuneCommand::tell_untuned() {
   if (model_.given()) throw_user("--trials 0 is for workloads; of a network, lehr model lists them");
   for (const char* flag :

@@ -22,17 +22,18 @@ class TuneCommand {
   int run();
 
  private:
-  /// Adds the flags that all operators take, and the command's own form with --problems.
+  /// Adds the flags that all operators take to `app`. `app` is an operator's subcommand, or the command
+  /// itself, which takes --problems.
   void add_flags(CLI::App& app);
   api::DeviceOptions device_options(const Workload& workload) const;
   api::TuneOptions tune_options(ProgressPrinter& progress) const;
-  /// Returns the network's workloads. The first one decides on the device.
+  /// Returns the network's workloads. The first workload decides which device is opened.
   std::vector<Workload> workloads_of_model() const;
-  /// Does --dry-run.
+  /// Runs the command with --dry-run: prints the shares of shards.
   int tell_shares(const std::vector<Workload>& workloads, const api::TuneOptions& options,
                   bool together) const;
   int tune_workloads();
-  /// Does --trials 0.
+  /// Runs the command with --trials 0: prints a config without measuring.
   int tell_untuned();
   int tune_model();
 

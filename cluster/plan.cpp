@@ -59,7 +59,7 @@ Plan settle_plan(const fs::path& folder, Plan mine) {
     mine.created_unix_ms = now_unix_ms();
     const std::string draft = folder / fmt::format(".plan-{:x}", std::random_device()());
     write_file(draft, nlohmann::json(mine).dump(1) + "\n");
-    // One process wins, and its file is complete.
+    // Only one process can create the link, and its file is complete.
     const int failed = link(draft.c_str(), place.c_str()) == 0 ? 0 : errno;
     unlink(draft.c_str());
     if (failed != 0 && failed != EEXIST)

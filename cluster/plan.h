@@ -1,5 +1,5 @@
-// Decides which process of a run on several nodes tunes which workloads: shares of a list that all of them
-// compute equally, and the file that fixes them.
+// Decides, for a run on several nodes, which process tunes which workloads. All processes compute the same
+// shares of a list, and a file fixes the shares for the run.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace lehr::cluster {
 
-/// One of the shards of a run.
+/// A shard of a run.
 struct Shard {
-  int index = 0;  ///< from 0
+  int index = 0;  ///< counted from 0
   int count = 1;
 };
 /// Reads "3/8". Throws Error(kUser).
 Shard parse_shard(std::string_view text);
-/// Returns "shard 3 of 8"; the first is shard 0.
+/// Returns "shard 3 of 8". The first shard is shard 0.
 std::string to_text(const Shard& shard);
 
 inline constexpr int kMostShards = 10'000;
 
-/// One workload of a list; equal ones are one item.
+/// A workload of the list. Equal workloads are one item.
 struct PlanItem {
   std::string workload;
   int shard = 0;
   double cost = 0;          ///< expected seconds, for balancing shards
-  std::int64_t trials = 0;  ///< most trials; 0: no limit
-  double seconds = 0;       ///< most seconds; 0: no limit
+  std::int64_t trials = 0;  ///< upper limit of trials; 0: no limit
+  double seconds = 0;       ///< upper limit of seconds; 0: no limit
   bool operator==(const PlanItem&) const = default;
 };
 void describe(auto& field, Is<PlanItem> auto& item) {
@@ -44,7 +44,7 @@ void describe(auto& field, Is<PlanItem> auto& item) {
 
 struct Plan {
   int shards = 1;
-  /// The workload whose default every shard measures first: its times show which node is slow.
+  /// The workload whose default kernel every shard measures first. Its times show which nodes are slow.
   std::string probe;
   double publish_every_s = 60;
   std::int64_t created_unix_ms = 0;
@@ -58,16 +58,16 @@ void describe(auto& field, Is<Plan> auto& plan) {
   field("items", plan.items);
 }
 
-/// Gives each item a shard by its cost: the most expensive first, each to the shard that has least so far. No
-/// shard costs more than the sum / count + the most expensive item. The result is the same everywhere for the
-/// same items.
+/// Assigns a shard to each item, so that the shards' costs are similar. In order of falling cost, each item
+/// goes to the shard with the least cost so far. No shard costs more than (sum of all costs) / count + (cost
+/// of the most expensive item). The result depends only on the items.
 void share_out(std::span<PlanItem> items, int count);
 
-/// Makes `mine` the plan of a folder, or takes the one that another process has put there. Returns the
-/// folder's plan, which has the time when the run began. Throws Error(kUser) if it has another list, number
-/// of shards or budget, Error(kEnvironment) if the folder cannot be written.
+/// Writes `mine` as the plan of a folder, unless another process has already written a plan. Returns the
+/// folder's plan, which has the time when the run began. Throws Error(kUser) if the folder's plan has another
+/// list, number of shards or budget than `mine`, and Error(kEnvironment) if the folder cannot be written.
 Plan settle_plan(const std::filesystem::path& folder, Plan mine);
-/// Reads the plan of a folder. Throws Error(kUser) if it has no plan of ours.
+/// Reads the plan of a folder. Throws Error(kUser) if the folder has no valid plan.
 Plan read_plan(const std::filesystem::path& folder);
 
 }  // namespace lehr::cluster

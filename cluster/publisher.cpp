@@ -82,7 +82,7 @@ std::string Publisher::publish() const {
   try {
     Database::open_read_only(log_).copy_to(copy);
     write_file(folder_ / to_text(name_), read_text_file(copy, SIZE_MAX, "copy of a log"));
-    // Makes the new name durable, too.
+    // Flushing the folder makes the new name durable, too.
     const int folder = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder >= 0) {
       fsync(folder);

@@ -1,4 +1,5 @@
-// Copies a shard's log to a shared folder while it grows. SQLite never writes there.
+// Copies a shard's log to a shared folder while the log grows. SQLite itself never writes to the shared
+// folder.
 #pragma once
 
 #include <condition_variable>
@@ -24,7 +25,7 @@ struct PublishedName {
 inline constexpr std::size_t kAttemptDigits = 12;
 std::string to_text(const PublishedName& name);
 
-/// A file of a folder with its parsed name.
+/// A published file, with its parsed name.
 struct PublishedFile : PublishedName {
   std::filesystem::path path;
 };
@@ -32,26 +33,27 @@ struct PublishedFile : PublishedName {
 /// ignored.
 std::vector<PublishedFile> published_in(const std::filesystem::path& folder);
 
-/// Returns the file that marks a shard as finished, and has its result.
+/// Returns the path of the file that marks a shard as finished and states its result.
 std::filesystem::path done_file(const std::filesystem::path& folder, const Shard& shard);
 
-/// Publishes a log in a thread of its own, each time completely: a copy by SQLite's backup beside the log,
-/// its bytes under a temporary name, fsync, rename.
+/// Publishes a log again and again in a thread of its own. Each time, SQLite's backup makes a copy in the
+/// log's folder. The copy's bytes are written to the shared folder under a temporary name, flushed with
+/// fsync, and renamed.
 class Publisher {
  public:
-  /// `tell` gets a sentence, from another thread, when the folder cannot be written, and when it can be
-  /// again.
+  /// `tell` is called from another thread. It gets a sentence when the folder cannot be written, and another
+  /// when it can be written again.
   Publisher(std::filesystem::path folder, PublishedName name, std::filesystem::path log, double every_s,
             std::function<void(const std::string&)> tell);
   Publisher(const Publisher&) = delete;
   /// Publishes once more.
   ~Publisher();
-  /// Publishes for the last time. Returns why that failed, a sentence; "": it did not.
+  /// Publishes for the last time. Returns a sentence that explains why that failed; "" if it did not fail.
   std::string finish();
 
  private:
   void run(double every_s);
-  /// Publishes; returns "", or why that failed.
+  /// Publishes once. Returns "", or a sentence that explains why that failed.
   std::string publish() const;
 
   const std::filesystem::path folder_, log_;
@@ -60,7 +62,7 @@ class Publisher {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ends_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // the last member, since the thread uses all others
 };
 
 }  // namespace lehr::cluster

@@ -22,14 +22,14 @@ constexpr int kSilentPeriods = 3;
 struct Attempt {
   std::string host;
   std::string device, uuid;
-  std::int64_t began_ms = 0;  ///< time of its first row
+  std::int64_t began_ms = 0;  ///< time of the attempt's first row
   double probe_us = 0;
 };
 
-/// The data read about a shard before it is reported.
+/// The data about a shard that is collected from its files.
 struct Collected {
   std::vector<Attempt> attempts;
-  std::vector<std::int64_t> trials_ms;            // when each trial was made
+  std::vector<std::int64_t> trials_ms;            // time of each trial
   std::map<std::string, std::int64_t> trials;     // by workload
   std::map<std::string, StoredVerdict> verdicts;  // by workload
   std::int64_t newest_ms = 0;
@@ -38,13 +38,13 @@ struct Collected {
 struct Reader {
   const Plan& plan;
   std::map<std::string, int> shard_of = {};  // by workload
-  std::set<std::string> attempts = {};       // names of all
-  std::set<std::string> seen = {};           // ids of trials
+  std::set<std::string> attempts = {};       // names of all attempts
+  std::set<std::string> seen = {};           // ids of trials that were counted
   std::vector<Collected> shards = {};
 
   Collected& at(int shard) { return shards[static_cast<std::size_t>(shard)]; }
-  /// Returns the shard that a workload belongs to. A log may have rows of other shards that worked with the
-  /// same log.
+  /// Returns the data of the shard that a workload belongs to; `otherwise` if the plan does not have the
+  /// workload. A log may have rows of several shards that worked with the same log.
   Collected& owner(const std::string& workload, Collected& otherwise) {
     const auto planned = shard_of.find(workload);
     return planned == shard_of.end() ? otherwise : at(planned->second);
@@ -86,8 +86,8 @@ void read_verdicts(const Database& log, const PublishedFile& file, Reader& reade
   }
 }
 
-/// Returns the seconds until all items of a shard are done: by the remaining trials at the rate so far, or by
-/// the remaining time.
+/// Estimates the seconds until all items of a shard are done, from the remaining trials and the rate so far,
+/// or from the remaining time. Returns nullopt if neither is known.
 std::optional<double> left_of(const Plan& plan, const ShardProgress& shard, const Collected& collected) {
   if (shard.state == ShardState::kDone || shard.state == ShardState::kFailed) return 0;
   double trials = 0, seconds = 0;
@@ -154,7 +154,7 @@ ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int nu
     Attempt& newest = *std::ranges::max_element(collected.attempts, {}, &Attempt::began_ms);
     std::tie(shard.node, shard.device, shard.uuid, shard.probe_us) =
         std::tie(newest.host, newest.device, newest.uuid, newest.probe_us);
-    if (newest.began_ms == 0 && !collected.trials_ms.empty())  // its probe is not served there
+    if (newest.began_ms == 0 && !collected.trials_ms.empty())  // this device does not serve the probe
       newest.began_ms = std::ranges::min(collected.trials_ms);
     const auto made =
         std::ranges::count_if(collected.trials_ms, [&](std::int64_t ms) { return ms >= newest.began_ms; });

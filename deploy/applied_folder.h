@@ -1,5 +1,5 @@
-// A network with the kernels that compute it, as a folder that an inference engine loads: model.onnx, the
-// plug-in, and the exported library beside it, lib<NAME>.so, which the nodes of model.onnx name.
+// The folder of a network with its kernels, as an inference engine loads it. It holds model.onnx, the
+// plug-in, and the exported library lib<NAME>.so, whose NAME is an attribute of the nodes in model.onnx.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ namespace {
 constexpr std::array kRows = {&kCpuDeployment, &kCudaDeployment};
 static_assert(kRows.size() == kTargets.size());
 
-// Bytes that workspaces are promised to be aligned to (codegen/source.h).
+// Guaranteed alignment of workspaces in bytes (codegen/source.h).
 constexpr std::int64_t kWorkspaceAlignment = 256;
 
 }  // namespace

@@ -14,23 +14,23 @@ namespace lehr {
 struct Deployment {
   /// Suffix of a kernel's source file: "cpp".
   std::string_view source_suffix;
-  /// Its number in the C interface (runtime/kernels.h): KERNELS_CPU, ...
+  /// The target's number in the C interface (runtime/kernels.h): KERNELS_CPU, ...
   std::uint32_t number = 0;
-  /// Bytes that a tensor must be aligned to; 0: as its elements.
+  /// Alignment of tensors in bytes; 0: the alignment of the tensor's elements.
   std::int64_t tensor_alignment = 0;
   /// Does FolderCompilers::why_not().
   std::optional<std::string> (*why_not)(const RebuiltKernel& kernel, FolderCompilers& compilers) = nullptr;
-  /// Fills in the kernel's features and self-test, or the code that a GPU loads.
+  /// Fills in the kernel's features and self-test (CPU), or the code that a GPU loads.
   void (*prepare)(FolderKernel& kernel, FolderCompilers& compilers) = nullptr;
 };
 
 const Deployment& deployment_of(Target target);
 const Deployment& deployment_of(const FolderKernel& kernel);
 
-// The rows, each in its target's folder.
+// The rows. Each is defined in the folder of its target.
 extern const Deployment kCpuDeployment, kCudaDeployment;
 
-/// Alignment of packed memory in bytes, as vectors need it at their best.
+/// Alignment of packed memory in bytes, which suits the widest vectors.
 inline constexpr std::int64_t kPackedAlignment = 64;
 /// Returns the alignment in bytes of the memory that a parameter of a kernel for `target` points to.
 std::int64_t alignment_of(const SourceParam& param, Target target);

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMarkerText =
     "lehr wrote this folder, and with --replace it removes all that is in it.\n";
-/// The file that marks a draft, from when it is locked until it is removed.
+/// The file that marks a draft. It exists from the time when the draft is locked until the draft is removed.
 constexpr const char* kDraftMarker = "lehr_draft";
 
 /// Owns a file descriptor.
@@ -43,8 +43,9 @@ class Opened {
   const int number_;
 };
 
-/// Returns the path of the folder itself (a link if it is one) without links, "." or ".." on the way, which
-/// might lead through folders that are moved.
+/// Returns the absolute path of a folder. Links, "." and ".." in the path to its parent folder are resolved,
+/// since they may lead through a folder that is moved. If the folder itself is a link, its path is that of
+/// the link.
 fs::path named(const std::string& given) {
   fs::path path(given);
   if (!path.has_filename()) path = path.parent_path();
@@ -56,7 +57,7 @@ fs::path named(const std::string& given) {
   return is_name ? whole / path.filename() : whole;
 }
 
-/// Whether a folder has this regular file; a link or something else of its name does not count.
+/// Whether a folder has a regular file of this name. A link or another kind of file does not count.
 bool has_file(const fs::path& folder, const char* name) {
   std::error_code ignored;
   return fs::symlink_status(folder / name, ignored).type() == fs::file_type::regular;
@@ -68,7 +69,7 @@ void flush(const fs::path& path) {
     throw_environment("{} cannot be flushed to disk: {}", path.string(), std::strerror(errno));
 }
 
-/// Copies to the end, within the kernel if possible. Returns false with errno if that fails.
+/// Copies a file to its end, within the kernel if possible. If that fails, returns false and sets errno.
 bool copy_to(int from, int to) {
   constexpr std::size_t kStep = std::size_t{1} << 30;
   ssize_t count = copy_file_range(from, nullptr, to, nullptr, kStep, 0);
@@ -107,7 +108,8 @@ bool is_mount_point(const fs::path& path) {
          (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-/// The folder beside the target: it has the new folder, and the old one while it is replaced.
+/// A temporary folder next to the target. It contains the new folder and, while the old folder is being
+/// replaced, the old one.
 class Draft {
  public:
   explicit Draft(const fs::path& place)
@@ -116,7 +118,7 @@ class Draft {
         made_(mkdir(draft_.c_str(), 0777) == 0 ? 0 : errno),
         opened_(draft_, O_RDONLY | O_DIRECTORY) {
     if (made_ != 0) throw_environment("{} cannot be created: {}", draft_.string(), std::strerror(made_));
-    flock(opened_.number(), LOCK_EX);  // if no folder can be locked, no draft is ever removed
+    flock(opened_.number(), LOCK_EX);  // if the file system has no locks, sweep() removes no drafts
   }
   ~Draft() {
     std::error_code ignored;
@@ -134,7 +136,7 @@ class Draft {
     flush(whole);
   }
 
-  /// Moves the new folder to the target. With `replace` the old one is moved away first.
+  /// Moves the new folder to the target. With `replace`, the old folder is moved away first.
   void put_in_place(bool replace) const {
     const fs::path old = draft_ / kOld;
     if (replace && rename(place_.c_str(), old.c_str()) != 0 && errno != ENOENT)
@@ -149,7 +151,7 @@ class Draft {
     fs::remove_all(old, ignored);
   }
 
-  /// Removes drafts for the same target that no process locks any more.
+  /// Removes other drafts for the same target that no process holds locked.
   void sweep() const {
     const std::string prefix = place_.filename().string() + ".";
     std::error_code ignored;
@@ -162,7 +164,7 @@ class Draft {
       if (has_file(entry.path(), kDraftMarker))
         remove(entry.path());
       else
-        rmdir(entry.path().c_str());  // a draft without a marker yet is empty
+        rmdir(entry.path().c_str());  // a draft that has no marker yet is empty
     }
   }
 
@@ -170,7 +172,8 @@ class Draft {
   static constexpr const char* kNew = "new";
   static constexpr const char* kOld = "old";
 
-  /// Removes a draft, its marker last: if that is interrupted, the rest is still a draft.
+  /// Removes a draft, with its marker as the last file. If the removal is interrupted, the rest is still
+  /// recognized as a draft.
   static void remove(const fs::path& draft) {
     std::error_code ignored;
     for (const char* folder : {kNew, kOld}) fs::remove_all(draft / folder, ignored);
@@ -178,11 +181,11 @@ class Draft {
   }
 
   const fs::path place_, draft_;
-  const int made_;  ///< 0, or errno if it could not be made
+  const int made_;  ///< 0, or errno if the draft could not be made
   const Opened opened_;
 };
 
-/// Throws Error(kUser) unless the path has an empty folder, or one that may be replaced.
+/// Throws Error(kUser) unless the existing folder at `path` is empty or may be replaced.
 void check_old(const std::string& given, const fs::path& path, bool replace) {
   std::error_code error;
   if (fs::is_symlink(path, error)) throw_user("{} is a link: name a folder that is new or empty", given);
@@ -240,7 +243,7 @@ void write_folder(const std::string& path, std::span<const FolderFile> files, bo
   check_out_folder(path, replace, sources);
   const Draft draft(named(path));
   draft.fill(files);
-  check_out_folder(path, replace);  // the first result may be out of date
+  check_out_folder(path, replace);  // the folder may have changed since the first check
   draft.put_in_place(replace);
   draft.sweep();
 }

@@ -73,7 +73,7 @@ std::string source_path(const FolderKernel& kernel) {
 std::string optional_words(const Workload& workload) {
   std::vector<std::string> words = words_of(workload);
   std::vector<std::string> left_out;
-  // From the end: a word may be implied by words before it.
+  // Words are tried from the end, since earlier words may imply a later word.
   for (std::size_t i = words.size(); i-- > 1;) {
     std::vector<std::string> without = words;
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
@@ -95,7 +95,7 @@ std::string shorter_words(const Workload& workload) {
       if (is_text_of(workload, other)) shorter.push_back(other[i]);
     }
   }
-  // A field that the text leaves out may be given with its usual value.
+  // A field that the text omits may be written with its default value.
   for (const Field& field : operator_of(workload).fields) {
     std::vector<std::string> other = words;
     other.push_back(fmt::format("{}={}", field.key, field.usual));

@@ -34,7 +34,7 @@ json to_json(const ir::TensorMap& map) {
 }
 
 json to_json(const Source& source) {
-  // All members are named, so that a new one does not compile until it is considered here.
+  // This names all members, so that the code does not compile if a new member is not considered here.
   const auto& [target, text, entry, all_params, launch, scratch_bytes, most_rows] = source;
   const auto& [grid, block, shared_bytes, work_items, further_steps, prepack_work_items, cluster,
                programmatic] = launch;

@@ -28,7 +28,7 @@ bool is_function(const FolderKernel& kernel) {
   return kernel.rebuilt.source.target.has(Feature::kHostFunction);
 }
 
-/// Returns the text of a kernel for processors, whose functions begin with the library's name.
+/// Returns the text of a kernel for processors. The names of its functions begin with the library's name.
 std::string kernel_text(const FolderKernel& kernel, const Library& library) {
   return renamed_text(kernel.rebuilt.source, fmt::format("{}_{}", library.options.name, kernel.name));
 }
@@ -64,8 +64,9 @@ class Tools {
   TempDir directory_;
 };
 
-/// Returns the object files of the kernels for processors, by their names: those that tuning has kept, and
-/// the others compiled in the same way. Each one's functions have its name.
+/// Returns the object files of the kernels for processors, by the names of the files. Object files that
+/// tuning has kept are used; the other kernels are compiled in the same way. In each, the functions are
+/// renamed after the kernel.
 Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
   std::map<std::string, Texts> by_isa;
   Texts objects;
@@ -97,8 +98,9 @@ Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
   return objects;
 }
 
-/// Returns the shared and the static library. Both have one object: all others joined, with their own names
-/// hidden. Groups of inline functions are dissolved, since two libraries may have the same ones.
+/// Returns the shared and the static library. Both consist of one object, into which all objects are joined.
+/// Names that are not public are hidden, and the groups of inline functions are dissolved, since two
+/// libraries in a program may have the same inline functions.
 std::pair<std::string, std::string> linked(const Texts& objects, const Library& library,
                                            const HostCompilerOptions& options) {
   const Tools tools(options);
@@ -183,8 +185,8 @@ std::string manifest_of(const Library& library) {
   return document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// Returns a text for CMake or Python with the library's name. In these texts the word "kernels" only stands
-/// for that name.
+/// Returns a text for CMake or Python with the library's name in place of each word "kernels". In these texts
+/// the word stands only for the name.
 std::string named_throughout(std::string_view text, const std::string& name) {
   constexpr std::string_view kName = "kernels";
   std::string result;
@@ -218,7 +220,7 @@ std::vector<FolderFile> library_files(const Library& library, FolderCompilers& c
   const std::string& name = library.options.name;
   const std::string header = with_name(header_text(library), name),
                     code = with_name(code_text(library), name);
-  // The longest text of all, besides the kernels.
+  // Except for the kernels, this is the text that takes longest to compile.
   std::future<Texts> runtime = std::async(std::launch::async, [&] {
     HostCompiler for_any(generic(host, "-c"));
     return compiled({{name + ".library.o", header + code}}, for_any);

@@ -26,7 +26,7 @@ LibraryAnswer answer_of(const kernels_function& function) {
   return answer;
 }
 
-/// Returns the answer of a context with `threads` threads; 0: it is for a GPU.
+/// Returns the answer of a context with `threads` threads; 0: the context is for a GPU.
 LibraryAnswer answer_of(const kernels_function& function, const kernels_variant& row, std::uint32_t threads) {
   LibraryAnswer answer = answer_of(function);
   answer.kernel = row.kernel;
@@ -46,7 +46,7 @@ struct Context {
   std::string why_not;
 };
 
-/// Returns a context for each number of threads that this machine has, or for its first GPU.
+/// Returns contexts for all numbers of threads up to this machine's, or one for its first GPU.
 std::vector<Context> contexts_of(const ExportedLibrary& library, Target target) {
   std::vector<Context> contexts;
   const auto make = [&](std::uint32_t threads, const kernels_options& options) {
@@ -62,7 +62,8 @@ std::vector<Context> contexts_of(const ExportedLibrary& library, Target target) 
   return contexts;
 }
 
-/// Returns the kernels with which the contexts run one function, each number of threads once.
+/// Returns the kernels with which the contexts run one function, once per number of threads that kernels were
+/// tuned with.
 std::vector<LibraryAnswer> answers_of(const ExportedLibrary& library, const kernels_function& function,
                                       const std::vector<Context>& contexts) {
   std::vector<LibraryAnswer> answers;

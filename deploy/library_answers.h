@@ -1,4 +1,4 @@
-// Asks an exported library for workloads as a product does.
+// Queries an exported library for its kernels, as a product does.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,26 @@
 
 namespace lehr {
 
-/// The kernels that calls of one function run, with one number of threads or on a GPU.
+/// The kernels that calls of one function run, with one number of threads or on one GPU.
 struct LibraryAnswer {
-  std::string function;  ///< its name in C
+  std::string function;  ///< the function's name in C
   std::string workload, target;
-  /// Why it does not run here, a sentence; then the members below are not known; "": it does.
+  /// A sentence that explains why the function does not run on this machine; then the members below are not
+  /// known. "": the function runs.
   std::string missing;
   std::string kernel, arch;
-  std::string kind;           ///< what it was tuned for: "exact", "other threads", "other device"
-  std::uint32_t threads = 0;  ///< threads that it was tuned with; 0: a GPU's
-  double time_us = 0;         ///< expected, for the most rows or the number that was asked for
+  std::string kind;           ///< how the kernel fits: "exact", "other threads", "other device"
+  std::uint32_t threads = 0;  ///< threads that the kernel was tuned with; 0 for a GPU
+  double time_us = 0;         ///< expected time, for the requested number of rows, or else for the most rows
   bool cold = false;
 };
 
-/// Returns all functions, each with every number of threads that it was tuned with and that this machine has,
-/// or the nearest one. Throws as ExportedLibrary.
+/// Returns answers for all functions of the library at `path`. A function has an answer for each number of
+/// threads that it was tuned with and that this machine has. If there is no such number, the nearest one is
+/// used. Throws as ExportedLibrary does.
 std::vector<LibraryAnswer> library_answers(const std::string& path);
-/// Returns the answer for a workload, on the processor with `limits.cores` threads or on the GPU of that
-/// number. Throws as ExportedLibrary::answer().
+/// Returns the answer for a workload, on the processor with `limits.cores` threads, or on the GPU with the
+/// number `device`. Throws as ExportedLibrary::answer() does.
 LibraryAnswer library_answer(const std::string& path, const Workload& workload, const Limits& limits,
                              int device);
 

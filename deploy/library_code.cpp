@@ -19,8 +19,8 @@
 namespace lehr {
 namespace {
 
-// Returns a C string. Quotes and backslashes are written as three digits per byte, so that none combines with
-// the text after it.
+// Returns the text as a C string literal. Special bytes are escaped as three octal digits, so that an escape
+// never combines with the next character.
 std::string c_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -37,12 +37,12 @@ std::string listed(const Values& values, Text text) {
   return result;
 }
 
-/// Returns "const T name[] = {...};", or nothing without elements.
+/// Returns "const T name[] = {...};", or "" if there are no elements.
 std::string array_text(std::string_view type, const std::string& name, const std::string& elements) {
   return elements.empty() ? "" : fmt::format("const {} {}[] = {{{}}};\n", type, name, elements);
 }
 
-/// Writes one function's tables, and collects its rows.
+/// Writes the tables of one function, and collects its rows in the table of functions.
 class FunctionText {
  public:
   FunctionText(const Library& library, std::size_t number)
@@ -58,7 +58,7 @@ class FunctionText {
     return std::move(arrays_);
   }
 
-  /// Returns its element of the table.
+  /// Returns the function's element in the table of functions.
   std::string entry() const {
     const bool on_cpu = function_.target.has(Feature::kHostFunction);
     std::int64_t least = 0, most = 0;
@@ -110,7 +110,7 @@ class FunctionText {
     const auto two = [](const auto& each) {
       return fmt::format("{:.17g}, {:.17g}", each.first, each.second);
     };
-    std::string next;  // pointer to the test of the next output
+    std::string next;  // address of the test of the next output
     for (std::size_t i = test->outputs.size(); i-- > 0;) {
       const TestedOutput& output = test->outputs[i];
       const std::string own = i == 0 ? suffix : fmt::format("{}_{}", suffix, i);
@@ -153,7 +153,7 @@ class FunctionText {
 
   std::string row(std::size_t number) {
     const LibraryVariant& row = function_.variants[number];
-    std::vector<std::size_t> positions;  // each once
+    std::vector<std::size_t> positions;  // without repetition
     std::string kernels, members;
     for (const auto& [position, to] : row.members) {
       const auto found = std::ranges::find(positions, position);
@@ -250,7 +250,8 @@ class FunctionText {
 
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-  /// Returns its position among the images: images of a name are there once, the cubin before the PTX.
+  /// Returns the position of a kernel's image in the list of images. The list has the images of each kernel
+  /// name once, the cubin before the PTX.
   std::string image_of(const FolderKernel& wanted, bool ptx) const {
     std::size_t index = 0;
     for (const FolderKernel& one : first_of_each_name(library_.kernels)) {

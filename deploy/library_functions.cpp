@@ -27,7 +27,7 @@ bool is_whole(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Returns a number, or a range of them as "1to2048"; "" for any other text.
+/// Returns a number unchanged, and a range of numbers as "1to2048"; "" for any other text.
 std::string number_of(std::string_view value) {
   const std::size_t dots = value.find("..");
   if (dots == std::string_view::npos) return is_whole(value) ? std::string(value) : "";
@@ -35,12 +35,13 @@ std::string number_of(std::string_view value) {
   return (least.empty() || is_whole(least)) && is_whole(most) ? fmt::format("{}to{}", least, most) : "";
 }
 
-/// Returns what all kernels of a function compute, whatever number of rows they were tuned for.
+/// Returns the workload that gives a function its name. If the kernels take any number of rows, this workload
+/// does not depend on the number that they were tuned with.
 Workload named_workload(const Workload& workload) {
   return call_rows(workload).open ? with_rows(workload, 1) : workload;
 }
 
-/// Returns the text without optional words, with the shortest words.
+/// Returns the words of the workload's text, without optional words and in their shortest form.
 std::vector<std::string> short_words(const Workload& workload) {
   const std::string text = to_text(workload), optional = optional_words(workload),
                     shorter = shorter_words(workload);
@@ -57,7 +58,8 @@ std::vector<std::string> short_words(const Workload& workload) {
   return words;
 }
 
-/// Returns "m512", "b_f32_row_constant", "bias_relu"; "" if the value is neither a number nor plain words.
+/// Returns a word of the workload's text as a part of a name: "m512", "b_f32_row_constant", "bias_relu".
+/// Returns "" if the value is neither a number nor plain words.
 std::string name_of_word(std::string_view word) {
   const std::size_t sign = word.find('=');
   if (sign == std::string_view::npos) return is_plain(word) ? std::string(word) : "";
@@ -73,8 +75,8 @@ std::string name_of_word(std::string_view word) {
   return name;
 }
 
-/// Returns operator, sizes, types, and digits that distinguish it from others. Open rows are not a size of a
-/// function, and the types of its tensors are part of the digits.
+/// Returns a name that consists of the operator, the sizes, the types of three tensors, and eight digits of a
+/// hash of the workload. If the number of rows is open, the name has no rows and no types.
 std::string hashed_name(const Workload& workload, const std::vector<std::string>& words) {
   const bool open = call_rows(workload).open;
   std::string name = words[0];
@@ -116,8 +118,8 @@ std::vector<LibraryTensor> library_tensors(const Workload& workload, bool has_ro
   return tensors;
 }
 
-/// Names that would conflict with a header of C, a library that programs link, a module or word of Python, or
-/// prefixes of functions such as timer_create.
+/// Names that a library may not have. They would conflict with a header of C, a library that programs link, a
+/// module or keyword of Python, or prefixes of functions such as timer_create.
 constexpr std::string_view kTaken =
     " assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg "
     "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype "

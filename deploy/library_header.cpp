@@ -1,4 +1,4 @@
-// Writes the header of a library: the common part, and a function for each workload.
+// Writes the header of a library: the part that all libraries have, and a function for each workload.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::string shape_text(const std::vector<Dimension>& shape) {
   return dense ? text : text + " by columns";
 }
 
-/// "///" lines: the workload, and what each argument is.
+/// Returns lines that begin with "///": the workload, and a description of each argument.
 std::string comment_of(const LibraryFunction& function) {
   const std::vector<LibraryTensor>& tensors = function.tensors;
   const std::optional<std::size_t> packed = packed_tensor(function);

@@ -10,7 +10,7 @@
 
 namespace lehr {
 
-// The plug-in is never unloaded, since the libraries that it loads are not.
+// The plug-in is never unloaded, since the libraries that it loads are never unloaded.
 FolderFile onnxruntime_plugin(const std::string& program, const HostCompilerOptions& options) {
   std::error_code none;
   const auto prebuilt = std::filesystem::canonical(program, none).parent_path().parent_path() /

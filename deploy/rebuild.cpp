@@ -21,11 +21,12 @@ namespace {
 /// Why a winner is not exported.
 struct Refusal {
   std::string reason;             ///< a clause
-  bool remeasuring_helps = true;  ///< whether its config can still be made and timed
+  bool remeasuring_helps = true;  ///< whether the winner's config can still be made and timed
   bool provisional = false;       ///< Skipped::provisional
 };
 
-/// Returns the kernel of a stored config, if the templates of today still have it.
+/// Returns the kernel of a stored config, or a refusal if the templates of this version do not have it any
+/// more.
 std::variant<ir::Kernel, Refusal> lowered(const Workload& workload, const Config& config,
                                           const Limits& limits) {
   try {
@@ -36,8 +37,8 @@ std::variant<ir::Kernel, Refusal> lowered(const Workload& workload, const Config
   }
 }
 
-/// Returns a winner's kernel, made with the facts of its device and compared with the hash of the measured
-/// one. Throws Error for a workload that this version does not know.
+/// Returns a winner's kernel, made with the facts of its device, or a refusal if its hash differs from that
+/// of the measured kernel. Throws Error for a workload that this version does not know.
 std::variant<RebuiltKernel, Refusal> kernel_of(const Winner& winner) {
   const Record& record = winner.record;
   const Workload workload = of_any_call(parse_workload(record.workload));
@@ -69,20 +70,20 @@ std::variant<RebuiltKernel, Refusal> member_of(const Winner& range, const RowMem
   return kernel_of(winner);
 }
 
-/// Whether a kernel computes from `least` to `most` rows of a range's product.
+/// Whether a kernel computes the product of a range for all numbers of rows from `least` to `most`.
 bool serves(const RebuiltKernel& kernel, const Workload& range, std::int64_t least, std::int64_t most) {
   if (rows_of(kernel.workload) == 0 || with_rows(kernel.workload, 1) != with_rows(range, 1)) return false;
   const std::int64_t rows = kernel.source.most_rows;
   return rows > 0 ? most <= rows : least == most && rows_of(kernel.workload) == most;
 }
 
-/// Whether two kernels are the same, with trials on the same device.
+/// Whether two kernels are the same and were measured on the same device.
 bool is_same(const RebuiltKernel& a, const RebuiltKernel& b) {
   return a.winner.record.device_hash == b.winner.record.device_hash && a.workload == b.workload &&
          hash_of(a.source) == hash_of(b.source);
 }
 
-/// Appends the set of a range's winner, and those of its kernels that are missing.
+/// Appends the set of a range's winner, and its kernels that `result` does not have yet.
 std::optional<Refusal> add_set(const Winner& range, const Database& log,
                                const std::map<std::uint64_t, StoredDevice>& devices, RebuiltWinners& result) {
   RebuiltSet set;
@@ -116,8 +117,8 @@ std::optional<Refusal> add_set(const Winner& range, const Database& log,
   return std::nullopt;
 }
 
-/// Joins kernels that take any number of rows and compute the same on one device into one set. A call goes to
-/// the kernel that was timed with the nearest number of rows, by ratio.
+/// Joins sets of kernels that take any number of rows and compute the same on one device. In the joined set,
+/// a call is served by the kernel whose timed number of rows is nearest to the call's, compared by ratio.
 void join_open_sets(RebuiltWinners& winners) {
   std::map<std::pair<std::string, std::uint64_t>, std::vector<RebuiltSet>> groups;
   std::erase_if(winners.sets, [&](RebuiltSet& set) {
@@ -182,7 +183,7 @@ RebuiltWinners rebuild(std::span<const Winner> winners, const Database& log) {
   const std::map<std::uint64_t, StoredDevice> devices = log.devices();
   for (std::size_t i = 0; i < winners.size(); ++i)
     if (!winners[i].rows) attempt(i, [&](const Winner& winner) { return add_kernel(winner, result); });
-  // Sets come later, so that a kernel that is a winner itself is not added twice.
+  // Sets are added after all single kernels, so that a kernel that is a winner itself is not added twice.
   for (std::size_t i = 0; i < winners.size(); ++i)
     if (winners[i].rows)
       attempt(i, [&](const Winner& winner) { return add_set(winner, log, devices, result); });

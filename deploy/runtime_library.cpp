@@ -17,7 +17,7 @@ std::string bytes_of(const std::string& path) {
   return bytes.str();
 }
 
-// The base of the architecture, whatever this machine has.
+// The lowest level of the architecture. All processors of the architecture have it.
 constexpr const char* kBaseOfAll =
 #if defined(__aarch64__)
     "armv8-a";

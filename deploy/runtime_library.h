@@ -1,4 +1,4 @@
-// Compiles texts that go into a library or beside one.
+// Compiles the texts of the runtime and of the plug-in.
 #pragma once
 
 #include <map>
@@ -9,18 +9,19 @@
 
 namespace lehr {
 
-/// Texts, or the results of compiling them, by their names.
+/// Texts or compiled objects, by their names.
 using Texts = std::map<std::string, std::string>;
 
-/// Returns the shared objects of these texts, by the same names. Throws Error(kEnvironment) if one does not
-/// compile.
+/// Compiles the texts. Returns the compiled objects, by the names of the texts. Throws Error(kEnvironment) if
+/// a text does not compile.
 Texts compiled(const Texts& texts, HostCompiler& compiler);
 
-/// Returns `options` with more flags and for another `isa`, and without unused symbols such as the name of a
-/// temporary file.
+/// Returns `options` for the instruction set `isa` and with additional flags. The flags remove symbols that
+/// are not needed, such as the name of a temporary file.
 HostCompilerOptions stripped(HostCompilerOptions options, const std::vector<std::string>& flags,
                              const Isa& isa);
-/// Returns options for shipped texts: for any processor of this architecture.
+/// Returns options for compiling shipped texts, so that they run on any processor of this architecture.
+/// `more` is an additional flag.
 HostCompilerOptions generic(const HostCompilerOptions& compiler, const char* more);
 
 }  // namespace lehr

@@ -10,7 +10,7 @@ namespace lehr {
 namespace {
 
 constexpr std::size_t kMostSamples = 16;
-constexpr double kFullFlops = 1e6;  // if there are more, the reference only computes some rows
+constexpr double kFullFlops = 1e6;  // for larger workloads the reference computes only some rows
 
 /// Returns the mean and the spread of the values that are drawn for a check.
 std::pair<double, double> spread_of(const TensorSpec& tensor) {
@@ -18,7 +18,7 @@ std::pair<double, double> spread_of(const TensorSpec& tensor) {
   switch (draw.kind) {
     case Draw::Kind::kNormal:
       return {draw.mean, draw.deviation};
-    case Draw::Kind::kScale:  // self_test_input() is at most 1.5 in size
+    case Draw::Kind::kScale:  // the magnitude of self_test_input() is at most 1.5
       return {draw.deviation * (kMostScaling + kLeastScaling) / 2,
               draw.deviation * (kMostScaling - kLeastScaling) / 3};
     case Draw::Kind::kZeroPoint:
@@ -27,8 +27,8 @@ std::pair<double, double> spread_of(const TensorSpec& tensor) {
   return {};
 }
 
-/// Returns a number of rows below the most of a call, which no tile's height divides: a prime. Returns 0 if
-/// the number is fixed.
+/// Returns the number of rows for the test of a kernel: a prime, which no tile's height divides, below the
+/// most rows of a call. Returns 0 if the number of rows is fixed.
 std::int64_t tested_rows(const Workload& workload) {
   constexpr std::int64_t kPrimes[] = {61, 59, 53, 47, 43, 41, 37, 31, 29, 23, 19, 17, 13, 11, 7, 5, 3, 2, 1};
   const CallRows counts = call_rows(workload);
@@ -36,12 +36,12 @@ std::int64_t tested_rows(const Workload& workload) {
   return *std::ranges::find_if(kPrimes, [&](std::int64_t rows) { return rows < counts.most || rows == 1; });
 }
 
-/// Returns by how much rounding to the output's type may move the largest of the values.
+/// Returns the largest error that rounding to the output's type may cause in any of the values.
 double rounding_of(DType output, const Reference& reference) {
   double largest = 0;
   for (const float value : reference.values)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
-  if (output == DType::kBF16) return 0x1p-8 * largest;  // half a unit of the least fraction
+  if (output == DType::kBF16) return 0x1p-8 * largest;  // half a unit in the last place
   const bool is_narrow = output == DType::kU8 || output == DType::kS8;
   return is_narrow && reference.tolerance > 0 ? 0.5 : 0;
 }
@@ -53,7 +53,7 @@ TestedOutput tested_output(DType type, const Reference& reference) {
     if (std::isfinite(bound)) output.tolerance = std::max(output.tolerance, static_cast<double>(bound));
   const std::size_t known = reference.values.size(), count = std::min(known, kMostSamples);
   for (std::size_t i = 0; i < count; ++i) {
-    // Takes the first, the last, and values evenly between them.
+    // Samples are the first value, the last value, and values at equal distances between them.
     const std::size_t at = count == 1 ? 0 : i * (known - 1) / (count - 1);
     // A self-test only compares finite numbers.
     if (!std::isfinite(reference.values[at]) ||

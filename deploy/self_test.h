@@ -14,14 +14,15 @@ namespace lehr {
 
 /// Elements of an output, in double precision.
 struct TestedOutput {
-  double tolerance = 0;  ///< of each element, including its rounding to the output's type
+  double tolerance = 0;  ///< tolerance of each element, including the rounding to the output's type
   std::vector<std::pair<std::int64_t, float>> elements;
 };
 
 /// Results for the inputs of runtime::self_test_value().
 struct SelfTest {
   std::int64_t rows = 0;  ///< rows that the kernel is called with; 0: their number is fixed
-  /// The mean and the deviation of each tensor; empty if they are 0 and 1, as for outputs.
+  /// Mean and deviation of each tensor's values. Empty if they are 0 and 1 for all tensors; outputs always
+  /// have 0 and 1.
   std::vector<std::pair<double, double>> inputs;
   std::vector<TestedOutput> outputs;  ///< in argument order
 };

@@ -1,4 +1,4 @@
-// Texts that go into every library's folder, as CMake found them when Lehr was built.
+// Texts that every library's folder contains. CMake puts them into the program when Lehr is built.
 #pragma once
 
 #include <span>
@@ -7,20 +7,20 @@
 namespace lehr {
 
 struct ShippedFile {
-  std::string_view path;  ///< within the folder
+  std::string_view path;  ///< path within the folder
   std::string_view text;
 };
 
-/// Returns the header and the runtime (C++20, in one text; it only needs libc when linked), the file for
+/// Returns all shipped files: the header, the runtime (one C++20 text that needs only libc), the file for
 /// find_package(), and the Python module.
 std::span<const ShippedFile> shipped_files();
-/// Returns one of them. CHECKs that it exists.
+/// Returns the text of a shipped file. CHECKs that the file exists.
 std::string_view shipped_text(std::string_view path);
 
-/// Returns the plug-in for ONNX Runtime, which is not part of any library.
+/// Returns the source of the plug-in for ONNX Runtime, which is not part of any library.
 std::string_view shipped_plugin();
-/// Returns the compiled plug-in's folder, relative to the folder above the program's own, if it was installed
-/// with it.
+/// Returns the folder in which the compiled plug-in is if it was installed with the program, relative to the
+/// parent of the program's folder.
 std::string_view prebuilt_plugin_folder();
 
 }  // namespace lehr

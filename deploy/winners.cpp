@@ -1,4 +1,4 @@
-// Joins verdicts with trials.
+// Combines verdicts with trials.
 #include "deploy/winners.h"
 
 #include <algorithm>
@@ -59,7 +59,8 @@ std::optional<Winner> kernel_winner(const Database& database, const RecordFilter
   return winner;
 }
 
-/// Whether it is only the best trial of one of the kernels that another winner's set was chosen from.
+/// Whether the winner is only the best trial of a kernel that was a candidate for the set of another winner,
+/// a range.
 bool is_of_a_set(const Winner& winner, const std::vector<Winner>& all) {
   const std::optional<Workload> workload = read_workload(winner.record.workload);
   if (winner.contested || !workload || rows_of(*workload) == 0) return false;

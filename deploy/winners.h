@@ -1,4 +1,4 @@
-// Finds the stored trial that is the answer for each workload on each device.
+// Finds, for each workload on each device, the stored trial with the best kernel.
 #pragma once
 
 #include <optional>
@@ -14,27 +14,29 @@ namespace lehr {
 /// The best known kernel of one workload on one device.
 struct Winner {
   Record record;
-  /// Its facts are those that its kernel was lowered with; nullopt: the log does not have them.
+  /// The facts of the device with which the kernel was lowered; nullopt: the log does not have them.
   std::optional<StoredDevice> device;
-  /// If it is a single trial, it has its time alone.
+  /// The verdict of the finals. For a single trial it has only the trial's time.
   Verdict verdict;
-  /// Whether it won the finals of a session on this machine. If false, it is only the fastest single trial.
+  /// Whether the kernel won the finals of a session on this machine. If false, it is only the fastest single
+  /// trial.
   bool contested = false;
-  /// The log that its row was merged from; "": measured here.
+  /// The log from which the row was merged; "": it was measured on this machine.
   std::string merged_from;
-  /// All trials of the task, failures included; for a range, those of its kernels.
+  /// Number of all trials of the task, including failures; for a range, number of trials of its kernels.
   std::int64_t trials = 0;
-  /// For a range of rows, the kernels that cover it. Then `record` is the one for the most rows, with the
-  /// last member's config and the range's text, and the verdict's time is that of the most rows.
+  /// For a range of rows, the kernels that cover it. Then `record` is for the most rows: it has the config of
+  /// the last member and the text of the range. The verdict's time is also for the most rows.
   std::optional<RowSet> rows = std::nullopt;
 };
 
-/// Returns one winner per (workload, device) that matches, by workload, then device. `filter.device` matches
-/// any part of the identity. For a kernel known_best() decides (tune/known_best.h). For a range of rows the
-/// newest verdict with a set from this machine decides; without one there is no winner. Trials of kernels
-/// with any number of rows in calls of fewer than the most ("rows=24") are evidence for ranges, and not
-/// winners, unless `filter.workload` names them. Nor is a kernel for the most rows ("m=..2048") beside a set
-/// for that range, unless it has won its own finals.
+/// Returns one winner for each workload and device that the filter selects, ordered by workload, then device.
+/// `filter.device` matches any part of a device's identity. For a single kernel known_best() decides
+/// (tune/known_best.h). For a range of rows the newest verdict with a set from this machine decides; without
+/// such a verdict the range has no winner. Trials with fewer rows than the most ("rows=24") only serve for
+/// choosing the kernels of ranges. They are not winners unless `filter.workload` names them. If a range has a
+/// set, its kernel for the most rows ("m=..2048") is not a winner of its own unless it has won its own
+/// finals.
 std::vector<Winner> winners(const Database& database, const RecordFilter& filter);
 
 }  // namespace lehr

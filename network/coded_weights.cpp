@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::string_view kQuantize = "QuantizeLinear", kDequantize = "DequantizeLinear";
 
-/// Elements on their way from the file to the operator. Elements of 8 bits are exact in f32.
+/// The elements of the weights after some of the nodes. Elements of 8 bits are exact in f32, too.
 struct Elements {
   Sizes shape;
   std::vector<float> values;
-  std::optional<Coding> coding;  ///< set after DequantizeLinear
+  std::optional<Coding> coding;  ///< set once a DequantizeLinear has been followed
 };
 
 std::int64_t product(const Sizes& shape, std::size_t begin, std::size_t end) {
@@ -32,7 +32,7 @@ std::size_t axis_of(const Coding& coding, const Sizes& shape) {
   return static_cast<std::size_t>(axis);
 }
 
-/// Rounds as an engine does: ties to even.
+/// Quantizes the elements. Rounds as an engine does, ties to even.
 void quantize(const Coding& coding, Elements& elements) {
   if (!is_8_bit(coding.type)) refuse("its weights are quantized to {}", name_of(coding.type));
   const float low = coding.type == OnnxType::kS8 ? -128 : 0, high = coding.type == OnnxType::kS8 ? 127 : 255;
@@ -82,7 +82,8 @@ void transpose(const OnnxNode& node, Elements& elements) {
   elements.values = std::move(moved);
 }
 
-/// Keeps track of the channels: they stay where as many elements lie before and after them.
+/// Changes the shape, and finds the dimension of the channels in it. It is the dimension with as many
+/// elements before and after it as before.
 void reshape(const std::optional<Sizes>& shape, Elements& elements) {
   if (!shape || product(*shape, 0, shape->size()) != std::ssize(elements.values))
     refuse("the shape of its weights is not known");
@@ -97,8 +98,8 @@ void reshape(const std::optional<Sizes>& shape, Elements& elements) {
   refuse("its weights' channels are put into another shape");
 }
 
-/// Returns the nodes from the one that makes a value to the one that reads the constant; nullopt if they
-/// include others than those that move or quantize elements.
+/// Returns the nodes that make a value from a constant, from the last node to the node that reads the
+/// constant. Returns nullopt if a node does anything but move, clip or quantize elements.
 std::optional<std::vector<std::size_t>> chain_of(const OpenGraph& graph, std::string_view value) {
   std::vector<std::size_t> chain;
   std::ptrdiff_t dequantizing = 0;
@@ -125,7 +126,8 @@ Elements elements_of(const OpenGraph& graph, const OnnxTensor& tensor) {
   return {tensor.dims, {wholes.begin(), wholes.end()}, {}};
 }
 
-/// Clips to bounds narrower than the type's: Brevitas keeps s8 symmetric this way.
+/// Clips the elements to bounds that may be narrower than those of the type. Brevitas exports a Clip to keep
+/// s8 symmetric.
 void clip(const OpenGraph& graph, const OnnxNode& node, Elements& elements) {
   const auto bound = [&](std::size_t input, float otherwise) {
     if (node.input(input).empty()) return otherwise;

@@ -1,6 +1,6 @@
-// Weights of a quantized operator that nodes make from constants: the file quantizes them itself, or moves
-// them after DequantizeLinear. Quantization-aware training exports the first, torch's linear layers the
-// second.
+// Weights of a quantized operator that the graph's nodes compute from constants. Quantization-aware training
+// exports constants of f32 followed by QuantizeLinear. Torch's linear layers export a Transpose after
+// DequantizeLinear.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@ namespace lehr {
 struct CodedWeights {
   Sizes shape;
   std::string bytes;               ///< elements of 8 bits, row-major
-  Coding coding;                   ///< its axis is one of `shape`
-  std::vector<std::size_t> nodes;  ///< nodes that make them, the last one first
+  Coding coding;                   ///< its axis is a dimension of `shape`
+  std::vector<std::size_t> nodes;  ///< nodes that make the weights, the last node first
 };
 
-/// Returns the weights that a value of f32 dequantizes. Returns nullopt if no DequantizeLinear makes it from
-/// constants, or if one makes it directly from a constant. Throws Refused if they cannot be served,
-/// Error(kUser) as f32_elements() does.
+/// Returns the quantized weights from which a value of f32 is made. Returns nullopt if the value is not made
+/// from constants with DequantizeLinear, or if DequantizeLinear reads a constant and makes the value
+/// directly. Throws Refused if the weights cannot be served, and Error(kUser) as f32_elements() does.
 std::optional<CodedWeights> coded_weights(const OpenGraph& graph, std::string_view value);
 
 }  // namespace lehr

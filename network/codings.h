@@ -14,12 +14,12 @@
 
 namespace lehr {
 
-/// Most channels that may have scales and zero points of their own.
+/// Maximum number of channels with scales and zero points of their own. Operators with more are refused.
 inline constexpr std::int64_t kMostChannels = 65536;
 
-/// Thrown for a graph that cannot be served.
+/// Thrown if no kernel can compute an operator with the quantization parameters that the graph has.
 struct Refused {
-  std::string reason;  ///< a clause
+  std::string reason;  ///< the reason, as a clause
 };
 
 template <typename... Args>
@@ -35,23 +35,25 @@ struct Coded {
 
 bool is_8_bit(OnnxType type);
 
-/// Reads scales and zero points. Throws Refused if they cannot be served.
+/// Reads the quantization parameters of a graph's values. Throws Refused if no kernel can use the parameters.
 class Codings {
  public:
   explicit Codings(const OpenGraph& graph) : graph_(graph) {}
 
-  /// Returns the quantization parameters of a type, given the names of its scale and zero point; "" for no
-  /// zero point.
+  /// Returns the quantization parameters of values of this type. `scale` and `zero` are names of constants;
+  /// `zero` is "" if there is no zero point.
   Coding read(OnnxType type, std::string_view scale, std::string_view zero, std::int64_t axis) const;
-  /// Returns the parameters of a QuantizeLinear or DequantizeLinear; `value` is its quantized value.
+  /// Returns the parameters of a QuantizeLinear or DequantizeLinear. `value` is the node's quantized value:
+  /// its output or its input.
   Coding of_node(const OnnxNode& node, std::string_view value) const;
   /// Returns the quantized value that a value of f32 is dequantized from; nullopt if something else makes it.
   std::optional<Coded> dequantized(std::string_view value) const;
-  /// Reads three inputs of an operator: quantized value, scale, zero point.
+  /// Reads three neighbouring inputs of an operator, from input `first` on: quantized value, scale, zero
+  /// point.
   Coded of_inputs(const OnnxNode& node, std::size_t first, std::int64_t axis) const;
 
  private:
-  /// Returns a constant of a type with at most one element per channel; nullptr for another value.
+  /// Returns the constant if it has this type and at most kMostChannels elements; nullptr for another value.
   const OnnxTensor* few(std::string_view name, OnnxType type) const;
 
   const OpenGraph& graph_;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
 
-/// Returns the bits of an element, by TensorProto.DataType; 0 for text, which an external file cannot have;
-/// nullopt for newer types.
+/// Returns the bits of an element of a type (TensorProto.DataType). Returns 0 for text, which external files
+/// cannot hold, and nullopt for types that are newer than this table.
 std::optional<unsigned> bits_of(OnnxType type) {
   constexpr unsigned bits[] = {0,  32,  8,  8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
                                64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
@@ -25,7 +25,7 @@ std::optional<unsigned> bits_of(OnnxType type) {
   return bits[number];
 }
 
-/// Checks that the file has as many bytes for the tensor as its shape says.
+/// Throws unless the file has as many bytes for the tensor as the tensor's shape demands.
 void expect_elements(const OnnxTensor& tensor, const std::filesystem::path& path, std::uint64_t size) {
   std::uint64_t bytes = tensor.length;
   if (const std::optional<unsigned> bits = bits_of(tensor.type)) {
@@ -52,7 +52,8 @@ std::string read_external(const OnnxModel& model, const OnnxTensor& tensor) {
   return bytes;
 }
 
-/// Returns the elements that `elements_of` reads from a tensor, which may be in a file of their own.
+/// Returns the elements of a tensor as `elements_of` reads them. First loads them if they are in a file of
+/// their own.
 template <typename ElementsOf>
 auto all_elements(const OnnxModel& model, const OnnxTensor& tensor, const ElementsOf& elements_of) {
   if (element_count(tensor) > kMostElements) throw_user("'{}' is too large", tensor.name);
@@ -84,8 +85,8 @@ std::filesystem::path external_file(const OnnxModel& model, const OnnxTensor& te
     refuse("which leads upwards");
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::weakly_canonical(folder / location, error);
-  // If the model is a link, its files may be links into the folder where it really lies. Hubs lay out their
-  // caches like this, and ONNX Runtime reads them.
+  // If the model is a link, its external files may be links into the folder of the model's target. Model hubs
+  // lay out their caches like this, and ONNX Runtime reads such files.
   if (error ||
       !(leads_into(whole, folder) || (!model.real_folder.empty() && leads_into(whole, model.real_folder))))
     refuse("a link that leads elsewhere");
@@ -131,7 +132,7 @@ Constants::Constants(const OnnxModel& model, const GraphShapes& shapes) : model_
 }
 
 const OnnxTensor* Constants::find(std::string_view value) const {
-  // Ends, since every node reads values that are made before it.
+  // The loop ends, since every node reads only values that earlier nodes make.
   for (auto found = reshaped_.find(value); found != reshaped_.end(); found = reshaped_.find(value))
     value = found->second;
   return shapes_.of(value).constant;

@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kMostNodes = 12;  // of a group
+constexpr std::size_t kMostNodes = 12;  // upper limit for a group
 
 double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
@@ -34,7 +34,7 @@ double gelu_erf(double x) {
 
 using Functions = std::vector<Piecewise>;
 
-// Joins all inputs, beginning with the first two.
+// Applies `join` to the first two inputs, then to the result and each further input.
 std::optional<Piecewise> joined(const Functions& in,
                                 std::optional<Piecewise> (*join)(const Piecewise&, const Piecewise&)) {
   if (in.empty()) return std::nullopt;
@@ -68,8 +68,8 @@ std::optional<Piecewise> hard_swish(const Piecewise& f) {
   return gate ? product(f, *gate) : gate;
 }
 
-// Clips. The bounds were attributes in older opsets. A missing bound is the largest number of the type, as
-// the operator is defined: infinity is clipped, too.
+// Returns the function of a Clip. The bounds are attributes in older opsets. A missing bound is the largest
+// finite number of the type, as the operator is defined, so that infinity is clipped, too.
 std::optional<Piecewise> clip(const OnnxNode& node, const std::vector<std::optional<Piecewise>>& in) {
   if (in.empty() || in.size() > 3 || !in[0]) return std::nullopt;
   const auto bound = [&](std::size_t i, std::string_view name, float otherwise) {
@@ -79,8 +79,8 @@ std::optional<Piecewise> clip(const OnnxNode& node, const std::vector<std::optio
   return low && high ? clipped(in[0], *low, *high) : std::nullopt;
 }
 
-// Returns the function that one node computes from such functions; nullopt if it is not piecewise polynomial.
-// `in` has no value for an input that is left out.
+// Returns the function that one node computes from the functions of its inputs; nullopt if the result is not
+// piecewise polynomial. In `in`, an input that the node omits is nullopt.
 std::optional<Piecewise> piecewise(const OnnxNode& node, const std::vector<std::optional<Piecewise>>& in) {
   const std::string_view op = node.op;
   if (op == "Clip") return clip(node, in);
@@ -110,7 +110,8 @@ std::optional<Piecewise> piecewise(const OnnxNode& node, const std::vector<std::
   return std::nullopt;
 }
 
-// Returns the result of one node without breakpoints for given numbers; nullopt for another operator.
+// Returns the result of one node for given numbers, if its operator is a function without breakpoints;
+// nullopt for another operator.
 std::optional<double> computed(const OnnxNode& node, const std::vector<double>& in) {
   const std::string_view op = node.op;
   const auto is = [&](std::string_view name, std::size_t count) { return op == name && in.size() == count; };
@@ -131,7 +132,8 @@ std::optional<double> computed(const OnnxNode& node, const std::vector<double>& 
   return std::nullopt;
 }
 
-// Returns the step of the vocabulary that computes the function. One-sided bounds have no step.
+// Returns the step of the vocabulary that computes the function; nullopt if no step computes it. A function
+// with only one bound has no step.
 std::optional<EpilogueStep> step_of(const Piecewise& function) {
   const Piecewise x = identity_function(), zero = constant_function(0);
   const auto is = [&](const std::optional<Piecewise>& wanted) {
@@ -142,7 +144,7 @@ std::optional<EpilogueStep> step_of(const Piecewise& function) {
   if (is(hard_swish(x))) return EpilogueStep{.op = EpilogueOp::kHardSwish};
   const auto as_float = [](double value) { return static_cast<float>(value); };
   const float slope = as_float(function.front().c[1]);
-  // is_same() takes a rounded slope for the exact one.
+  // is_same() treats a rounded slope as equal to the exact slope.
   if (slope > 0 && slope < 1 && is(leaky_relu(x, slope)))
     return EpilogueStep{.op = EpilogueOp::kLeakyRelu, .numbers = {slope}};
   const float low = as_float(function.front().c[0]), high = as_float(function.back().c[0]);
@@ -152,13 +154,13 @@ std::optional<EpilogueStep> step_of(const Piecewise& function) {
   return std::nullopt;
 }
 
-// A smooth function of the vocabulary, and the error that f32 may have. GELU's tail is made from 1 - 1, so
-// its error depends on the argument. The others are exact relative to their value. Values below the smallest
-// normal number are not distinguished.
+// A smooth function of the vocabulary, and the error that its computation in f32 may have. GELU's tail is a
+// difference of nearly equal numbers, so its error is proportional to the argument. The error of other
+// functions is proportional to their value. Values below the smallest normal number count as equal.
 struct Smooth {
   EpilogueOp op;
   double (*value)(double);
-  double of_argument;  // error per unit of the argument
+  double of_argument;  // error, as a multiple of the argument
 };
 constexpr double kOfValue = 1e-6, kOfNothing = 32.0 * FLT_MIN;
 constexpr Smooth kSmooth[] = {{EpilogueOp::kGeluErf, gelu_erf, 0x1p-22},
@@ -171,13 +173,13 @@ bool is_near(double value, double x, const Smooth& smooth) {
   const double wanted = smooth.value(x);
   if (!std::isfinite(value) || !std::isfinite(wanted))
     return value == wanted || (std::isnan(value) && std::isnan(wanted));
-  // x may be infinite.
+  // Not a plain product, since 0 times an infinite x is no number.
   const double of_argument = smooth.of_argument > 0 ? smooth.of_argument * std::abs(x) : 0;
   return std::abs(value - wanted) <= kOfValue * std::abs(wanted) + of_argument + kOfNothing;
 }
 
-// Returns the points where smooth functions are compared: where functions of the vocabulary differ from each
-// other, tiny and huge numbers, and points near the group's own constants.
+// Returns the points at which smooth functions are compared: points at which functions of the vocabulary
+// differ from each other, tiny and huge numbers, and points near the group's own constants.
 std::vector<double> points_for(const std::vector<double>& constants) {
   std::vector<double> points = {0, INFINITY};
   for (const double each : {1e-30, 1e-12, 1e-8, 1e-6, 1e-4, 1e-2, 0.125, 0.5,   1.0, 1.75, 2.5, 3.0,
@@ -198,14 +200,14 @@ class Group {
     for (const std::size_t reader : readers_of(value)) waiting_.insert(reader);
   }
 
-  /// Takes nodes one after the other until they compute a function of the vocabulary.
+  /// Adds nodes one by one until the group computes a function of the vocabulary.
   std::optional<FoundStep> grow() {
     while (!waiting_.empty() && nodes_.size() < kMostNodes) {
       const std::size_t next = *waiting_.begin();
       waiting_.erase(waiting_.begin());
       if (!take(next)) return std::nullopt;
       if (open_.size() != 1) continue;
-      // All but one value are read only within the group.
+      // Nodes outside of the group read only one of its values.
       const std::string_view output = *open_.begin();
       const std::optional<Piecewise>& function = values_.at(output);
       if (const std::optional<EpilogueStep> step = function ? step_of(*function) : smooth_step(output))
@@ -222,7 +224,7 @@ class Group {
   }
 
   bool take(std::size_t index) {
-    if (index >= model_.nodes.size()) return false;  // the graph's own output
+    if (index >= model_.nodes.size()) return false;  // an output of the graph, not a node
     const OnnxNode& node = model_.nodes[index];
     if (!node.domain.empty() || node.outputs.size() != 1) return false;
     std::vector<std::optional<Piecewise>> inputs;
@@ -259,7 +261,7 @@ class Group {
     return std::nullopt;
   }
 
-  // Returns the nodes' result for one number, each step rounded as an engine rounds it.
+  // Returns the value of `output` for one number. Each node's result is rounded as an engine rounds it.
   double at(double x, std::string_view output) const {
     std::unordered_map<std::string_view, double> values = {{begin_, static_cast<float>(x)}};
     for (const std::size_t index : nodes_) {
@@ -283,7 +285,7 @@ class Group {
     return std::nullopt;
   }
 
-  // Closes values that only nodes of the group read.
+  // Closes the node's inputs that no node outside of the group reads.
   void close(const OnnxNode& node) {
     for (const std::string_view input : node.inputs)
       if (open_.contains(input) && std::ranges::all_of(readers_of(input), [&](std::size_t reader) {
@@ -296,7 +298,7 @@ class Group {
   const GraphShapes& shapes_;
   const Readers& readers_;
   const std::string_view begin_;
-  /// Functions of values; nullopt if one is not piecewise polynomial.
+  /// The functions that the group's values are; nullopt for a function that is not piecewise polynomial.
   std::unordered_map<std::string_view, std::optional<Piecewise>> values_;
   std::vector<double> constants_;
   std::set<std::string_view> open_;  ///< values that nodes outside of the group may read
@@ -307,7 +309,8 @@ class Group {
 }  // namespace
 
 Readers readers_of(const OnnxModel& model) {
-  constexpr std::size_t kOutside = static_cast<std::size_t>(-1);  // the graph's outputs, and subgraphs
+  // Stands for the graph's outputs and for subgraphs.
+  constexpr std::size_t kOutside = static_cast<std::size_t>(-1);
   Readers readers;
   for (std::size_t i = 0; i < model.nodes.size(); ++i)
     for (const std::string_view input : model.nodes[i].inputs)

@@ -1,5 +1,5 @@
-// Finds what a few element-wise nodes compute together, whatever their operators: exporters write SiLU, GELU
-// and similar functions as different nodes, so their function is found by computing them.
+// Finds the function that a few element-wise nodes compute together. Exporters write SiLU, GELU and similar
+// functions with different operators, so the function is recognized by its results, not by the operators.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace lehr {
 
-/// The nodes that read a value, each as often as it reads it. A number beyond all nodes stands for the
-/// graph's outputs and for subgraphs.
+/// For each value, the nodes that read it, each as often as it reads the value. A number beyond all nodes
+/// stands for a subgraph or for an output of the graph.
 using Readers = std::unordered_map<std::string_view, std::vector<std::size_t>>;
 Readers readers_of(const OnnxModel& model);
 
@@ -23,12 +23,12 @@ Readers readers_of(const OnnxModel& model);
 struct FoundStep {
   EpilogueStep step;
   std::vector<std::size_t> nodes;  ///< ascending
-  std::string_view output;         ///< the value that the last node makes
+  std::string_view output;         ///< the only value of the group that other nodes read
 };
 
-/// Returns the smallest group of nodes that begins at `value`, ends in one value, otherwise reads only single
-/// constants, and computes a function of the vocabulary (workload/epilogue.h). Returns nullopt if there is
-/// none.
+/// Returns the smallest group of nodes that computes a function of the epilogue's vocabulary
+/// (workload/epilogue.h). The group reads `value` and constants of one element, and other nodes read only one
+/// of its values. Returns nullopt if there is no such group.
 std::optional<FoundStep> function_of_value(const OnnxModel& model, const GraphShapes& shapes,
                                            const Readers& readers, std::string_view value);
 

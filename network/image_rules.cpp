@@ -13,7 +13,7 @@ Dim window_output(Dim size, const ImageWindow& window, int axis) {
   const std::int64_t free = padded - reach;
   if (free < 0) return std::nullopt;
   std::int64_t count = free / window.stride[axis] + 1;
-  // Rounded up, unless the last window would begin in the padding after the image.
+  // The count is rounded up, unless the last window would begin in the padding after the image.
   if (window.ceil && free % window.stride[axis] != 0 &&
       count * window.stride[axis] < *size + window.before[axis])
     ++count;

@@ -18,8 +18,8 @@ Range both(Range a, Range b) {
   return {std::max(a.low, b.low), std::min(a.high, b.high)};
 }
 
-/// An input that indexes elements of another one along an axis. `axis` is the default for a node without that
-/// attribute.
+/// An input that indexes elements of another input, the table, along an axis. `axis` is the default for a
+/// node without this attribute.
 struct Index {
   std::string_view op;
   std::size_t index, table;
@@ -32,7 +32,7 @@ constexpr Index kIndices[] = {{"Gather", 1, 0, 0},
                               {"EmbedLayerNormalization", 0, 2, 0},
                               {"EmbedLayerNormalization", 1, 4, 0},
                               {"EmbedLayerNormalization", 8, 3, 0}};
-/// An input that is a number of elements or copies: small, and above 0.
+/// An input that is a number of elements or copies, which should be small and above 0.
 struct Size {
   std::string_view op;
   std::size_t input;
@@ -40,7 +40,7 @@ struct Size {
 constexpr Size kSizes[] = {{"TopK", 1}, {"Expand", 1}, {"Tile", 1}, {"ConstantOfShape", 0}};
 constexpr Range kSize = {1, 2};
 
-/// Operators whose output has the elements of their first input, or some of them.
+/// Operators whose output consists of elements of their first input.
 constexpr std::string_view kMoving[] = {"Identity",  "Reshape",        "Squeeze", "Unsqueeze", "Flatten",
                                         "Transpose", "Slice",          "Expand",  "Tile",      "Split",
                                         "Gather",    "GatherElements", "Pad",     "Floor",     "ReduceMax",
@@ -53,7 +53,7 @@ class Walk {
       for (const std::string_view output : node.outputs) makers_[output] = &node;
   }
 
-  /// Runs from the last node to the first: readers of a value come before its maker.
+  /// Goes from the last node to the first, so that all readers of a value come before the node that makes it.
   std::unordered_map<std::string_view, Range> run() {
     for (std::size_t i = model_.nodes.size(); i-- > 0;) {
       const OnnxNode& node = model_.nodes[i];
@@ -90,7 +90,7 @@ class Walk {
     for (const Size& each : kSizes)
       if (node.op == each.op) need(node.input(each.input), kSize);
     if (node.op != "GatherND" && node.op != "ScatterND") return;
-    // An index has several elements, one per leading dimension.
+    // An index into several dimensions has one element per dimension.
     const std::int64_t first = node.whole("batch_dims", 0);
     for (std::int64_t i = 0; i < size_of(node.input(1), -1).value_or(0) && i < 8; ++i)
       within(1, size_of(node.input(0), first + i));
@@ -109,7 +109,7 @@ class Walk {
     if (const auto wholes = wholes_of(*tensor, kMost)) return between(*wholes);
     return std::nullopt;
   }
-  /// Returns the number of a constant that has only one.
+  /// Returns the number if all elements of a constant are equal.
   std::optional<double> number(std::string_view name) const {
     const std::optional<Range> range = constant(name);
     return range && range->low == range->high ? std::optional(range->low) : std::nullopt;
@@ -135,7 +135,8 @@ class Walk {
     return node.whole("to", 0) == static_cast<std::int64_t>(OnnxType::kBool);
   }
 
-  /// Removes a bound that the node itself ensures.
+  /// Returns the range without the bounds that the node ensures itself, because its results lie between `low`
+  /// and `high`.
   static Range unclipped(Range range, std::optional<double> low, std::optional<double> high) {
     if (low && *low >= range.low) range.low = -INFINITY;
     if (high && *high <= range.high) range.high = INFINITY;
@@ -155,14 +156,15 @@ class Walk {
     if (terms > 0) need(x, {range.low / terms, range.high / terms});
   }
 
-  /// If both choices come from one input (`ids < 0 ? ids + n : ids`), the plain one decides.
+  /// Passes the bounds on to the choice that has elements of an input, if the other choice is computed: in
+  /// `ids < 0 ? ids + n : ids` only the second one counts. In all other cases both choices get the bounds.
   void pass_where(const OnnxNode& node, Range range) {
     const std::string_view one = origin(node.input(1)), other = origin(node.input(2));
     if (!one.empty() || other.empty()) need(node.input(1), range);
     if (!other.empty() || one.empty()) need(node.input(2), range);
   }
 
-  /// Returns the input whose elements a value has; "" if something is computed from them.
+  /// Returns the input whose elements a value has; "" if the value is computed.
   std::string_view origin(std::string_view value) const {
     for (auto maker = makers_.find(value); maker != makers_.end(); maker = makers_.find(value)) {
       const OnnxNode& node = *maker->second;
@@ -216,9 +218,11 @@ class Walk {
   std::unordered_map<std::string_view, Range> needs_;
 };
 
-/// Returns the integers of a range that inputs are drawn from: those from 0 on, if there are any.
+/// Returns the least and the greatest integer to draw an input from. Negative integers are included only if
+/// the range has no others. Returns nullopt for a range without bounds or without integers.
 std::optional<std::pair<std::int64_t, std::int64_t>> wholes_in(Range range) {
-  constexpr double kMost = 0x1p31, kUsual = 7;  // where nothing bounds them
+  // kUsual: width of a range without an upper bound
+  constexpr double kMost = 0x1p31, kUsual = 7;
   if (range.low == -INFINITY && range.high == INFINITY) return std::nullopt;
   if (range.low == -INFINITY) range.low = std::min(0.0, range.high);
   if (range.high == INFINITY) range.high = std::max(range.low, 0.0) + kUsual;

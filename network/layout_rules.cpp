@@ -25,7 +25,7 @@ void reshape(ShapeSite& site) {
   if (const OnnxAttribute* const old = site.node.attribute("shape"))
     wanted = Shape(old->wholes.begin(), old->wholes.end());
   if (!wanted) {
-    // The number of dimensions is known all the same.
+    // The sizes are not known, but the length of their list is the output's rank.
     const auto& list = site.in(1).shape;
     if (list && list->size() == 1 && (*list)[0] && *(*list)[0] >= 0 && *(*list)[0] <= std::int64_t{kMostDims})
       site.outputs[0].shape = Shape(static_cast<std::size_t>(*(*list)[0]));
@@ -119,7 +119,7 @@ void split(ShapeSite& site) {
     if (sizes && i < sizes->size()) {
       part[*axis] = (*sizes)[i];
     } else if (!sizes && !site.has(1) && whole) {
-      // Splits equally. The last part is smaller if that is not possible.
+      // Splits into equal parts. The last part is smaller if that is not possible.
       const std::int64_t each = (*whole + parts - 1) / parts;
       part[*axis] = std::clamp<std::int64_t>(*whole - each * static_cast<std::int64_t>(i), 0, each);
     }
@@ -164,7 +164,7 @@ void slice(ShapeSite& site) {
     result[*axis] = part.count;
     if (!elements) continue;
     Taken& along = (*elements)[*axis];
-    // With one element the step, which may be any number, must not move the axis.
+    // A step of any size is valid if only one element is taken. It must not count then.
     along = {along.begin + part.begin * along.step, part.count > 1 ? part.step * along.step : 0, part.count};
   }
   site.outputs[0].shape = result;

@@ -12,7 +12,8 @@
 namespace lehr {
 namespace {
 
-/// Inputs that may be images: the first one, and the distance between them; 0: there is only one.
+/// The inputs of a node that may be images: the index of the first such input, and the distance to the next.
+/// A step of 0 means that there is only one such input.
 struct ImageInputs {
   std::size_t first = 0, step = 0;
 };
@@ -22,8 +23,8 @@ struct LastRow {
   ImageInputs images = {};
   bool has_axis = false, states_layout = false;
 };
-/// Operators that compute element by element, or join channels. Operators of com.microsoft are documented in
-/// https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md.
+/// Operators that compute element by element, or concatenate channels. Those of the domain com.microsoft are
+/// documented in https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md.
 constexpr LastRow kLastRows[] = {
     {"Relu", ""},
     {"Sigmoid", ""},
@@ -58,8 +59,8 @@ bool is_depthwise(const Workload& workload) {
   return images && images->groups > 1 && !sums_of(workload).of_matrices;
 }
 
-/// Sets of values, each named by one member: values are in one set if convolutions or nodes that carry images
-/// connect them.
+/// Sets of values that are connected: two values are in one set if a path of convolutions, and of other nodes
+/// that can have channels last, leads from one to the other. One member of each set stands for the set.
 class Runs {
  public:
   void join(std::string_view one, std::string_view other) { above_[root(one)] = root(other); }
@@ -75,7 +76,8 @@ class Runs {
   std::unordered_map<std::string_view, std::string_view> above_;
 };
 
-/// Returns the convolutions of f32 that have a depthwise convolution in their run.
+/// Returns the convolutions of f32 whose set of connected values (Runs) includes the output of a depthwise
+/// convolution.
 std::unordered_set<const Match*> near_depthwise(const OnnxModel& model, const GraphShapes& shapes,
                                                 const Matches& matches) {
   Runs runs;
@@ -125,7 +127,8 @@ bool lies_alike(const GraphShapes& shapes, std::string_view value) {
 
 namespace {
 
-/// Whether each input that may be an image has `rank` dimensions, or is one number that is broadcast.
+/// Whether each input that may be an image has `rank` dimensions or is a single number. `images` gets for
+/// each input whether it is an image.
 bool find_images(const OnnxNode& node, const GraphShapes& shapes, const ImageInputs& inputs, std::size_t rank,
                  std::vector<bool>& images) {
   images.assign(node.inputs.size(), false);

@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-/// Returns the node's other input than `made`.
+/// Returns the input of the node that is not `made`.
 std::string_view other_input(const OnnxNode& node, std::string_view made) {
   return node.input(0) == made ? node.input(1) : node.input(0);
 }
@@ -34,8 +34,8 @@ ScaleShift normalization_of(const Constants& constants, const OnnxNode& node, st
   return result;
 }
 
-/// Returns what a node does with a constant to its input `made`: with one number for all channels, or one per
-/// channel.
+/// Returns the scale and shift that a node applies to its input `made`. The node's constant is one number for
+/// all channels, or one per channel.
 ScaleShift scale_shift_of_node(const Constants& constants, const OnnxNode& node, std::string_view made,
                                std::size_t channels) {
   if (node.op == "BatchNormalization") return normalization_of(constants, node, channels);
@@ -48,7 +48,7 @@ ScaleShift scale_shift_of_node(const Constants& constants, const OnnxNode& node,
   return {std::vector<double>(channels, 1), values};
 }
 
-/// Whether the elements can be read: they are of f32, and in the model's own file.
+/// Whether the value is a constant of f32 in the model's own file, so that its elements can be read at once.
 bool is_at_hand(const Constants& constants, std::string_view value) {
   const OnnxTensor* const tensor = constants.find(value);
   return tensor != nullptr && !tensor->external && tensor->type == OnnxType::kF32;

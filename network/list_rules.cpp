@@ -1,4 +1,4 @@
-// Operators on sizes, whose results are known before the network runs.
+// Rules for operators on sizes, whose results are known before the network runs.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 namespace lehr::rules {
 namespace {
 
-// Computes element by element on short lists; a list of one is broadcast.
+// Applies the function to two short lists, element by element. A list of one element is broadcast.
 template <typename Function>
 std::optional<Shape> computed(const ValueFacts& a, const ValueFacts& b, Function function) {
   if (!a.wholes || !b.wholes || a.wholes->empty() || b.wholes->empty()) return std::nullopt;

@@ -19,10 +19,11 @@ namespace lehr {
 namespace {
 
 using Found = FoundMatch;
-/// Most bytes of constants that are made for all matches, besides those of the file: in a short file many
+/// Upper limit of the bytes of new constants for all matches. A short file could demand more, since many
 /// nodes may share one tensor.
 constexpr std::size_t kMostMadeBytes = std::size_t{64} << 20;
-/// A kernel saves no noticeable time on a region of fewer bytes: 2 048 elements of f32.
+/// Least bytes that a region must read and write (2 048 elements of f32). On smaller regions a kernel saves
+/// no noticeable time.
 constexpr double kLeastRegionBytes = 4 * 2048;
 using Start = std::variant<Found, Gap>;
 
@@ -78,7 +79,7 @@ class Finder {
   bool is_constant(std::string_view name) const { return shapes_.of(name).fixed; }
   std::optional<Sizes> shape(std::string_view name) const { return whole_shape(shapes_.of(name)); }
 
-  // Returns nullopt if the node has no substantial computation.
+  // Returns the workload or the gap that begins at a node; nullopt if the node is no convolution or product.
   std::optional<Start> start_at(const OnnxNode& node) const {
     const auto gap = [](std::string reason) { return Start(Gap{std::move(reason)}); };
     if (!node.domain.empty()) return std::nullopt;
@@ -94,7 +95,7 @@ class Finder {
     return std::nullopt;
   }
 
-  // Returns the type that all of the tensors share, or a clause if they share no served type.
+  // Returns the type of the values if all have the same served type; else a clause with the reason.
   std::variant<DType, std::string> type_of(std::initializer_list<std::string_view> values) const {
     const OnnxType type = shapes_.of(*values.begin()).type;
     for (const std::string_view value : values)
@@ -173,14 +174,15 @@ class Finder {
     if (!operand.empty()) found.match.inputs.push_back(operand);
   }
 
-  // Follows the graph as long as the epilogue can include the next node.
+  // Adds following nodes to the match as long as the epilogue can include the next node.
   void follow(Found& found) {
     while (take_linear(found) || take_sum(found) || take_scaling(found) || take_function(found)) {
     }
     take_pool(found);
   }
 
-  // Returns the node that alone reads the output so far, if there is only one.
+  // Returns the only node that reads the match's current output; nullopt if there are several readers or
+  // none.
   std::optional<std::size_t> only_reader(const Found& found) const {
     const auto readers = readers_.find(found.match.output);
     if (readers == readers_.end() || readers->second.size() != 1) return std::nullopt;
@@ -189,13 +191,15 @@ class Finder {
     return reader;
   }
 
-  // Takes the step if the workload stays valid; else nothing changes.
+  // Adds the step to the match if the workload stays valid, and returns true. Else returns false, and nothing
+  // changes.
   bool try_step(Found& found, EpilogueStep step, std::vector<std::string_view> operands,
                 const std::vector<std::size_t>& nodes, std::string_view output) {
     Found longer = found;
     longer.workload.epilogue.steps.push_back(step);
     try {
-      // The parser decides: it refuses, say, a step twice, or a pool before a residual.
+      // The parser decides what is valid. For example, it refuses the same step twice, or a pool before a
+      // residual.
       parse_epilogue(to_text(longer.workload.epilogue));
       validate(longer.workload);
     } catch (const Error&) {
@@ -209,13 +213,14 @@ class Finder {
     return true;
   }
 
-  // Whether at most a bias has been added so far: then linear steps can go into the filter and the bias.
+  // Whether the match has no step yet, or only a bias. Then linear steps can be folded into the filter and
+  // the bias.
   static bool is_linear(const Found& found) {
     const std::vector<EpilogueStep>& steps = found.workload.epilogue.steps;
     return steps.empty() || (steps.size() == 1 && steps[0].op == EpilogueOp::kBias);
   }
-  // Whether the next linear node can be folded. It cannot into a bias that is computed, as the C of a Gemm
-  // may be.
+  // Whether the next linear node can be folded. It cannot be folded if the bias is computed, which the C of a
+  // Gemm may be.
   bool takes_linear(const Found& found) const {
     const std::vector<std::string_view>& inputs = found.match.inputs;
     return is_linear(found) && (inputs.size() < 3 || inputs[2].empty() ||
@@ -226,7 +231,8 @@ class Finder {
                        static_cast<std::size_t>(channels_of(found.workload)));
   }
 
-  // Folds the node into the filter (or B), the bias, or both: these are then made from several constants.
+  // Folds the node into the bias and, if `filter` is true, into the filter (or B). Each of them is then made
+  // from several constants.
   void fold(Found& found, std::size_t node, bool filter) {
     if (filter) found.match.inputs[1] = {};
     if (found.match.inputs.size() > 2) found.match.inputs[2] = {};
@@ -247,8 +253,8 @@ class Finder {
     return node.domain.empty() && is_foldable_behind(found, node);
   }
 
-  // Returns the value that the node adds to, subtracts from, multiplies with or divides the output so far by;
-  // "" if it does nothing of this.
+  // Returns the node's other operand, if the node has two operands and one of them is the match's current
+  // output. In a Sub or Div this output must be the first operand. Returns "" for another node.
   std::string_view other_operand(const OnnxNode& node, const Found& found) const {
     if (!node.domain.empty() || node.inputs.size() != 2 || node.outputs.size() != 1) return {};
     if (node.input(0) == node.input(1)) return {};
@@ -256,7 +262,7 @@ class Finder {
     return node.op == "Sub" || node.op == "Div" ? std::string_view() : node.input(0);
   }
 
-  // Whether it is one number for all channels.
+  // Whether the value is one number for all channels.
   bool is_number(const Found& found, std::string_view value) const {
     const auto own = shape(found.match.output), other = shape(value);
     return own && other && shapes_.of(value).constant != nullptr && other->size() <= own->size() &&
@@ -284,7 +290,7 @@ class Finder {
            is_foldable_behind(found, node);
   }
 
-  // Takes a linear node before any other step: it goes into the filter and the bias.
+  // Takes a linear node that comes before all other steps. It is folded into the filter and the bias.
   bool take_linear(Found& found) {
     const auto reader = only_reader(found);
     if (!reader || !takes_linear(found)) return false;
@@ -315,7 +321,7 @@ class Finder {
     return true;
   }
 
-  // Takes a scale of a product of two variables, as attention's scores have it.
+  // Takes a constant factor after a product of two variables, such as the scale of attention's scores.
   bool take_alpha(Found& found, std::size_t reader) {
     const OnnxNode& node = model_.nodes[reader];
     const OnnxTensor* const number = shapes_.of(other_operand(node, found)).constant;
@@ -339,7 +345,7 @@ class Finder {
     return true;
   }
 
-  // Takes linear nodes after another step: they become one scale and shift, however many they are.
+  // Takes all linear nodes after a step that is not linear. Together they become one scale and shift.
   bool take_scaling(Found& found) {
     const auto reader = only_reader(found);
     if (!reader || takes_linear(found)) return false;
@@ -400,7 +406,8 @@ class Finder {
         found.workload = parse_workload(region.workload);
         validate(found.workload);
       } catch (const Error&) {
-        // It has more terms, or more reductions that depend on each other, than an expression may have.
+        // The region has more terms, or more reductions that depend on each other, than a row expression may
+        // have.
         continue;
       }
       if (min_bytes_of(found.workload) < kLeastRegionBytes) continue;
@@ -431,7 +438,7 @@ class Finder {
   std::size_t made_bytes_ = 0;
   std::unordered_map<const OnnxTensor*, bool> small_;
   const OpenGraph open_{model_, shapes_, readers_, makers_, is_served_, taken_, small_};
-  std::unordered_map<std::string, std::size_t> index_;  ///< of workloads, by their text
+  std::unordered_map<std::string, std::size_t> index_;  ///< positions of workloads in matches_, by their text
   Matches matches_;
 };
 

@@ -34,7 +34,7 @@ bool is_image(const GraphShapes& shapes, std::string_view value) {
   return shape && shape->size() == 4;
 }
 
-/// Decides from the last node to the first.
+/// Decides which matches and nodes are in bf16, from the last node to the first.
 class Narrowing {
  public:
   Narrowing(const OnnxModel& model, const GraphShapes& shapes, const Matches& matches,
@@ -102,9 +102,9 @@ class Narrowing {
   const GraphShapes& shapes_;
   const IsServed& is_served_;
   const Readers readers_;
-  std::unordered_map<std::size_t, const Match*> match_of_;  ///< by node
+  std::unordered_map<std::size_t, const Match*> match_of_;  ///< the match of each node that is part of one
   std::unordered_map<std::size_t, std::pair<const Match*, const Workload*>>
-      ends_;                                  ///< by the match's last node
+      ends_;  ///< matches of f32 and their workloads, by the match's last node
   std::unordered_set<std::size_t> carriers_;  ///< nodes between matches that would be in bf16
   NarrowWorkloads narrow_;
 };

@@ -1,4 +1,5 @@
-// A network of f32 in bf16: the workload that a match would be, and the nodes between matches.
+// Networks of f32 that are computed in bf16: the workload that a match becomes, and the nodes between
+// matches.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +9,23 @@
 
 namespace lehr {
 
-/// Who computes a node that reads and writes bf16 instead of f32: nobody; an engine, which only moves
-/// elements; or the plug-in's operator with the same name and attributes (plugin/README.md).
+/// Tells who can compute a node that reads and writes bf16 instead of f32. kEngine: the engine, since the
+/// node only moves elements. kPlugin: the plug-in's operator with the same name and attributes
+/// (plugin/README.md). kNone: nobody.
 enum class NarrowNode { kNone, kEngine, kPlugin };
 NarrowNode narrow_node(const OnnxNode& node, const GraphShapes& shapes);
-/// Whether an input of such a node has elements that its output has, too. Other inputs are sizes and axes.
+/// Whether the node's output gets elements of this input, so that the input is in bf16, too. Other inputs are
+/// sizes and axes. The node must be one that narrow_node() accepts.
 bool is_narrow_input(const OnnxNode& node, std::size_t input);
 
-/// Returns the workload that reads bf16 and writes `output`, bf16 or f32, with sums in f32. Operands of its
-/// epilogue have the output's type.
+/// Returns the workload that reads bf16, sums in f32, and writes the type `output`, which is bf16 or f32.
+/// Operands of the epilogue have the output's type.
 Workload narrow_workload(Workload workload, DType output);
 
-/// The workloads in bf16 of the matches of f32 that are served so. The output is in bf16 if all its readers,
-/// directly or through nodes of narrow_node(), would read bf16 when all these matches are in bf16. Otherwise,
-/// or if that is not served, it is in f32.
+/// Workloads in bf16 for the matches of f32 for which a family serves them. The output of a workload is in
+/// bf16 if all its readers read bf16 once all these matches are in bf16. Nodes that narrow_node() accepts may
+/// lie between. The output is in f32 if a reader needs f32, or if no family serves the workload with an
+/// output in bf16.
 using NarrowWorkloads = std::unordered_map<const Match*, Workload>;
 NarrowWorkloads narrow_workloads(const OnnxModel& model, const GraphShapes& shapes, const Matches& matches,
                                  const IsServed& is_served);

@@ -19,7 +19,7 @@ namespace lehr {
 namespace {
 
 constexpr std::int64_t kOldestIrVersion = 3, kOldestOpset = 7;
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{2} << 30;  // of a protocol buffer
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{2} << 30;  // size limit of a protocol buffer
 constexpr std::int64_t kMostSparse = std::int64_t{1} << 26;
 
 // Reads an entry of TensorProto.external_data.
@@ -77,7 +77,8 @@ OnnxTensor read_tensor(std::string_view message) {
   return tensor;
 }
 
-// Reads a SparseTensorProto: the elements that are not 0, which have its name, their positions, its dims.
+// Reads a SparseTensorProto: a tensor with the listed elements and the name, a tensor with the elements'
+// positions, and the dims.
 OnnxTensor read_sparse(std::string_view message) {
   OnnxTensor tensor, matches;
   std::vector<std::int64_t> dims;
@@ -134,7 +135,7 @@ OnnxAttribute read_attribute(std::string_view message) {
         break;
     }
   }
-  // The other forms of a Constant's value.
+  // A Constant may also have its value in one of these attributes.
   if (attribute.name == "value_float" || attribute.name == "value_floats") {
     OnnxTensor& tensor = attribute.tensor.emplace();
     tensor.type = OnnxType::kF32;
@@ -152,8 +153,8 @@ bool is_external(std::string_view tensor) {
 
 void append_attribute(std::string_view attribute, int depth, OnnxNode& owner);
 
-// Adds the values that nodes of a GraphProto read, with its subgraphs to `depth` levels. They count as the
-// inputs of the node that has the graph.
+// Adds to `owner`, the node that has the subgraph, all values that nodes of the subgraph read, and its
+// external tensors. Goes down `depth` levels of nested subgraphs.
 void append_subgraph(std::string_view graph, int depth, OnnxNode& owner) {
   if (depth == 0) throw_user("has subgraphs within each other, too many of them");
   for (Wire wire(graph); wire.next();) {
@@ -327,7 +328,8 @@ void check_versions(OnnxModel& model) {
         fmt::format("its opset {} is newer than {}, the newest known", model.opset(), kKnownOpset));
 }
 
-// Checks that a node only reads values that were made before. ONNX demands this, and it rules out cycles.
+// Throws if a node reads a value that no earlier node makes. ONNX demands this order, and it rules out
+// cycles.
 void check_order(const OnnxModel& model) {
   std::unordered_set<std::string_view> made = {""};
   for (const OnnxValueInfo& input : model.inputs) made.insert(input.name);
@@ -345,7 +347,8 @@ void check_order(const OnnxModel& model) {
     if (!made.contains(output.name)) throw_user("gives '{}', which nothing makes", output.name);
 }
 
-// Older models list all constants as inputs, too, and engines do not let callers replace them.
+// Marks the constants that are also inputs, so that callers may replace them. Models older than IR 4 list all
+// constants as inputs, and engines do not let callers replace those.
 void mark_overridable(OnnxModel& model) {
   constexpr std::int64_t kFirstWithDefaults = 4;
   if (model.ir_version < kFirstWithDefaults) return;
@@ -361,7 +364,7 @@ void mark_overridable(OnnxModel& model) {
         count));
 }
 
-// Returns the position of each listed element of a sparse tensor.
+// Returns the row-major position of each listed element of a sparse tensor.
 std::optional<std::vector<std::size_t>> matches_of(const OnnxTensor& tensor) {
   const OnnxTensor& matches = *tensor.matches;
   const std::size_t rank = tensor.dims.size(), each = matches.dims.size() == 1 ? 1 : rank;
@@ -384,7 +387,7 @@ std::optional<std::vector<std::size_t>> matches_of(const OnnxTensor& tensor) {
   return result;
 }
 
-// Puts the elements of a sparse tensor among zeros.
+// Returns all elements of a tensor. Fills in the zeros that a sparse tensor does not list.
 template <typename Value>
 std::optional<std::vector<Value>> spread(const OnnxTensor& tensor, std::vector<Value> listed) {
   if (tensor.matches == nullptr) return listed;
@@ -401,7 +404,7 @@ std::optional<std::vector<Value>> spread(const OnnxTensor& tensor, std::vector<V
   return values;
 }
 
-// Returns elements from the format's own field, or from raw bytes of `Raw`.
+// Returns the elements of a tensor, which are in `listed` or, as raw bytes of type `Raw`, in tensor.raw.
 template <typename Raw, typename Value>
 std::optional<std::vector<Value>> elements(const OnnxTensor& tensor, const std::vector<Value>& listed,
                                            std::int64_t most) {

@@ -34,7 +34,7 @@ std::string name_of(OnnxType type);
 std::optional<DType> dtype_of(OnnxType type);
 OnnxType onnx_type_of(DType type);
 
-/// A constant. Its element_count() elements are in one of the fields that the format has for them.
+/// A constant. Its elements are in `raw`, `floats` or `wholes`, or in a file of their own.
 struct OnnxTensor {
   std::string_view name;
   OnnxType type = OnnxType::kUnknown;
@@ -43,23 +43,24 @@ struct OnnxTensor {
   std::vector<float> floats;         ///< f32
   std::vector<std::int64_t> wholes;  ///< integers of any size, bool; f16 and bf16 as their bits
   bool external = false;             ///< whether its elements are in a file of their own
-  std::string_view location;         ///< that file's path, as the model gives it
+  std::string_view location;         ///< path of that file, as the model states it
   std::uint64_t offset = 0, length = 0;
-  /// Positions of the listed elements of a sparse tensor, as s64, one number each or one per dimension. Its
-  /// other elements are 0. nullptr: all elements are listed.
+  /// Positions of the listed elements of a sparse tensor, as s64: one number per element, or one number per
+  /// element and dimension. All other elements are 0. nullptr: the tensor is not sparse.
   std::shared_ptr<const OnnxTensor> matches = nullptr;
-  /// Whether it is an input, too, whose default callers may replace (IR 4 and newer).
+  /// Whether the constant is also an input, so that callers may replace it (IR 4 and newer).
   bool overridable = false;
-  std::string_view record;  ///< its field of the graph, as the file has it; "" for an attribute's tensor
+  std::string_view record;  ///< bytes of the tensor's field in the graph; "" for a tensor of an attribute
 };
 /// Returns the product of the dims; 1 for a scalar. Saturates.
 std::int64_t element_count(const OnnxTensor& tensor);
 /// Returns the number of elements that the file lists.
 std::int64_t listed_count(const OnnxTensor& tensor);
 /// Returns the elements of a tensor of s64, s32, s8, u8 or bool within the file; nullopt for other tensors,
-/// and if there are more than `most`.
+/// and if there are more than `most` elements.
 std::optional<std::vector<std::int64_t>> wholes_of(const OnnxTensor& tensor, std::int64_t most);
-/// Returns the elements of a tensor of f32 in the same way.
+/// Returns the elements of a tensor of f32 within the file; nullopt for other tensors, and if there are more
+/// than `most` elements.
 std::optional<std::vector<float>> floats_of(const OnnxTensor& tensor, std::int64_t most);
 
 struct OnnxAttribute {
@@ -70,7 +71,7 @@ struct OnnxAttribute {
   std::vector<std::int64_t> wholes;
   std::vector<float> numbers;
   std::optional<OnnxTensor> tensor;
-  bool has_graph = false;  ///< whether it has a subgraph, as If and Loop have; subgraphs are not read
+  bool has_graph = false;  ///< whether it holds a subgraph, as in If and Loop; subgraphs are not read
   /// AttributeProto.AttributeType: 1 a float, 2 an integer, 3 text, 6 floats, 7 integers; 0: not in the file.
   std::int64_t type = 0;
 };
@@ -79,7 +80,7 @@ struct OnnxNode {
   std::string_view name, op, domain;
   std::vector<std::string_view> inputs, outputs;  ///< "": left out
   std::vector<OnnxAttribute> attributes;
-  /// Values that nodes of its subgraphs read, including values of the graph itself.
+  /// Values that the node's subgraphs read, including values of the graph itself.
   std::vector<std::string_view> captured;
   /// Tensors of its attributes and subgraphs that are in files of their own.
   std::vector<OnnxTensor> external;
@@ -120,18 +121,20 @@ struct OnnxModel {
   std::string real_folder;                   ///< folder of the link's target if the file is a link; else ""
   std::int64_t ir_version = 0;
   std::string_view producer;
-  std::map<std::string_view, std::int64_t> opsets;  ///< by domain; "" is ONNX's own
+  /// Versions of operator sets, by domain; "" is ONNX's own domain.
+  std::map<std::string_view, std::int64_t> opsets;
   std::string_view graph_name;
-  std::vector<OnnxNode> nodes;  ///< each after the nodes whose outputs it reads
+  /// The nodes, each after the nodes whose outputs it reads.
+  std::vector<OnnxNode> nodes;
   std::vector<OnnxTensor> constants;
   std::vector<OnnxValueInfo> inputs, outputs, between;
   std::size_t functions = 0;  ///< number of operators that the model defines itself; they are not read
   std::vector<std::string> warnings;  ///< sentences about parts newer than the known versions
 
-  std::int64_t opset() const;  ///< of ONNX's own domain
+  std::int64_t opset() const;  ///< version of the operator set of ONNX's own domain
 };
 
-/// The newest known versions. Newer files are read with a warning.
+/// Newest versions that the reader knows. Newer files are read with a warning.
 inline constexpr std::int64_t kKnownIrVersion = 13, kKnownOpset = 26;
 
 /// Reads a file. Throws Error(kUser) with one sentence if it cannot be opened, is not an ONNX model, is cut,

@@ -42,7 +42,7 @@ constexpr Magic kMagics[] = {
 };
 
 std::string of_zip(std::string_view bytes) {
-  // Names are at the front, and again at the end.
+  // A zip file has the names of its members at its beginning and again at its end.
   constexpr std::size_t kLooked = 1 << 16;
   const auto has = [&](std::string_view name) {
     return bytes.substr(0, kLooked).find(name) != std::string_view::npos ||
@@ -71,7 +71,8 @@ std::string of_text(std::string_view text) {
   return "";
 }
 
-/// Whether it is safetensors: the length of a JSON text, at most 100 MB, then that text.
+/// Whether the bytes are in the format safetensors: the length of a JSON text, at most 100 MB, and then the
+/// text.
 bool is_safetensors(std::string_view bytes) {
   constexpr std::uint64_t kMostText = 100'000'000;
   if (bytes.size() < 10 || bytes[8] != '{') return false;
@@ -80,7 +81,7 @@ bool is_safetensors(std::string_view bytes) {
   return length <= kMostText;
 }
 
-/// Whether it is a pickle of protocol 2 to 5.
+/// Whether the bytes are a Python pickle of protocol 2 to 5.
 bool is_pickle(std::string_view bytes) {
   return bytes.size() > 3 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
 }

@@ -6,8 +6,9 @@
 
 namespace lehr {
 
-/// Names the format of bytes that are not an ONNX model, and what to do, as the end of a sentence that begins
-/// with the file: "is gzipped: unpack it with gunzip". Returns "" if the format is not known.
+/// Names the format of bytes that are not an ONNX model, and says what to do, as in "is gzipped: unpack it
+/// with gunzip". The text continues a sentence that begins with the file's name. Returns "" if the format is
+/// not known.
 std::string other_format(std::string_view bytes);
 
 }  // namespace lehr

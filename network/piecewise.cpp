@@ -8,7 +8,8 @@ namespace lehr {
 namespace {
 
 constexpr double kRoundings = 4 * FLT_EPSILON / 2;
-// Slopes beyond these make f32 overflow, or lose digits, before a later node scales them back.
+// Limits of slopes. With a slope beyond them f32 overflows or loses digits, even if a later node scales the
+// value back.
 constexpr double kMostSlope = 0x1p60, kLeastSlope = 0x1p-60;
 
 bool is_constant(const Piece& piece) {
@@ -29,7 +30,8 @@ bool is_sound(const Piece& piece) {
   return std::isfinite(piece.c[0]);
 }
 
-// Joins neighbours that are one polynomial.
+// Joins neighbouring pieces with the same polynomial. Returns nullopt if a piece is beyond the limits of
+// slopes.
 std::optional<Piecewise> sound(const Piecewise& pieces) {
   Piecewise result;
   for (const Piece& piece : pieces) {
@@ -40,7 +42,8 @@ std::optional<Piecewise> sound(const Piecewise& pieces) {
   return result;
 }
 
-// Calls `each` with both pieces between neighbouring breakpoints, from the left.
+// Calls `each` for each interval between neighbouring breakpoints of `f` and `g`, from the left, with the
+// pieces of both functions and the interval.
 void walk(const Piecewise& f, const Piecewise& g, const auto& each) {
   double begin = -INFINITY;
   for (std::size_t i = 0, j = 0; i < f.size() && j < g.size();) {
@@ -100,7 +103,8 @@ std::optional<Piecewise> larger(const Piecewise& f, const Piecewise& g) {
   walk(f, g, [&](const Piece& a, const Piece& b, double begin, double end) {
     const double slope = a.c[1] - b.c[1], root = (b.c[0] - a.c[0]) / slope;
     fits = fits && a.c[2] == b.c[2];
-    const Piece &left = slope < 0 ? a : b, &right = slope < 0 ? b : a;  // the one that is larger on that side
+    // The piece that is larger on that side of the crossing.
+    const Piece &left = slope < 0 ? a : b, &right = slope < 0 ? b : a;
     const auto add = [&](const Piece& piece, double until) {
       result.push_back(piece);
       result.back().end = until;

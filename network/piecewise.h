@@ -1,6 +1,6 @@
 // Functions of one number that are polynomials of degree at most two between breakpoints: Relu, Clip,
-// HardSwish and combinations of them. They are computed exactly, since comparing values at chosen points
-// would miss a bound beyond these points.
+// HardSwish and combinations of them. Such functions are compared exactly, since a comparison at chosen
+// points would miss a bound beyond these points.
 #pragma once
 
 #include <optional>
@@ -20,15 +20,16 @@ using Piecewise = std::vector<Piece>;
 Piecewise constant_function(double value);  ///< finite or infinite
 Piecewise identity_function();
 
-// These return nullopt if the result is not such a function, or f32 cannot compute it.
+// These functions return nullopt if the result is not piecewise polynomial of degree at most two, or if f32
+// cannot compute it.
 std::optional<Piecewise> sum(const Piecewise& f, const Piecewise& g);
 std::optional<Piecewise> product(const Piecewise& f, const Piecewise& g);
-std::optional<Piecewise> quotient(const Piecewise& f, const Piecewise& g);  ///< by one constant
+std::optional<Piecewise> quotient(const Piecewise& f, const Piecewise& g);  ///< `g` must be a constant
 std::optional<Piecewise> larger(const Piecewise& f, const Piecewise& g);
 std::optional<Piecewise> smaller(const Piecewise& f, const Piecewise& g);
 
-/// Whether they are the same function: constant pieces must be equal, breakpoints and other coefficients
-/// within four roundings of f32 (exporters write 1/6 as f32).
+/// Whether `f` and `g` are the same function. Constant pieces must be equal. Breakpoints and other
+/// coefficients may differ by four roundings of f32, since exporters write numbers such as 1/6 in f32.
 bool is_same(const Piecewise& f, const Piecewise& g);
 
 }  // namespace lehr

@@ -1,6 +1,6 @@
-// Reads and writes the wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding/)
-// field by field: the format of ONNX files. A reader copies nothing and trusts nothing: a length that exceeds
-// its container ends the reading.
+// Reads and writes protocol buffers, the format of ONNX files, field by field
+// (https://protobuf.dev/programming-guides/encoding/). Reading copies nothing, and a length that exceeds its
+// container is an error.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,21 @@ class Wire {
  public:
   explicit Wire(std::string_view message) : rest_(message) {}
 
-  /// Goes to the next field; returns false after the last one.
+  /// Goes to the next field. Returns false after the last field.
   bool next();
   /// Returns the field's number.
   std::uint32_t field() const { return field_; }
 
-  // Return the field's value; each throws if it is of another kind.
+  // Return the field's value. Each throws if the field holds another kind of value.
   std::uint64_t number() const;
   std::int64_t whole() const { return static_cast<std::int64_t>(number()); }
   float f32() const;
   std::string_view bytes() const;
-  /// Returns the field with its number, as it stands in the message.
+  /// Returns the whole field, with its number, as bytes of the message.
   std::string_view record() const { return record_; }
 
-  // Append the values of a repeated field. A field holds one value or, packed, any number.
+  // Append the values of a repeated field. The field holds a single value or, if it is packed, any number of
+  // values.
   void append_to(std::vector<std::int64_t>& values) const;
   void append_to(std::vector<float>& values) const;
 
@@ -44,10 +45,10 @@ class Wire {
   Kind kind_ = Kind::kNumber;
 };
 
-// Return fields as bytes. A sequence of them is a message.
+// Return one field as bytes. A message is a sequence of fields.
 std::string number_field(std::uint32_t field, std::int64_t value);
 std::string f32_field(std::uint32_t field, float value);
-/// Writes text, a message, or packed numbers.
+/// Returns a field of bytes: text, a message, or packed numbers.
 std::string bytes_field(std::uint32_t field, std::string_view bytes);
 
 }  // namespace lehr

@@ -20,13 +20,14 @@
 namespace lehr {
 namespace {
 
-/// Most steps of an epilogue: hardly a step of the vocabulary occurs more than once.
+/// Upper limit of the steps that are followed. Epilogues are shorter, since few steps may occur more than
+/// once.
 constexpr std::size_t kMostSteps = 16;
-/// Scales that differ by less than this share count as equal. A bias whose scale is that of the sums may have
-/// it rounded once more.
+/// Scales whose relative difference is smaller count as equal. A bias in the unit of the sums states its
+/// scale in the file, where the product of the operands' scales is rounded.
 constexpr double kSameScale = 1e-5;
 
-/// A quantized operator on its way to a workload.
+/// A quantized operator, and the match that begins with it.
 class QuantizedMatch {
  public:
   QuantizedMatch(const OpenGraph& graph, std::size_t node)
@@ -44,7 +45,7 @@ class QuantizedMatch {
     return std::move(*best);
   }
 
-  /// Returns the operations; 0 if not known.
+  /// Returns the number of operations; 0 if not known.
   double flops() const { return channels() > 0 ? flops_of(workload_) : 0; }
 
  private:
@@ -55,7 +56,7 @@ class QuantizedMatch {
     std::vector<QuantizedStep> steps;
     std::string_view value;
     std::optional<Coding> coded;  ///< set if `value` is quantized
-    bool is_new = true;           ///< whether a step was taken since the value was dequantized
+    bool is_new = true;           ///< whether a step was added since the value was dequantized
   };
 
   std::optional<Sizes> shape(std::string_view value) const { return whole_shape(graph_.shapes.of(value)); }
@@ -99,13 +100,14 @@ class QuantizedMatch {
     return {"", made_->coding, std::nullopt};
   }
 
-  /// Subtracts zero points from the file's weights if s8 holds the difference: those of u8 are near 128.
+  /// Subtracts the zero points from constant weights if the differences fit s8, and makes new weights from
+  /// them. For weights of u8 they often fit, since their zero points are near 128.
   void centre_weights() {
     Coding& coding = w_.coding;
     const bool of_u8 = coding.type == OnnxType::kU8;
     if (!is_8_bit(coding.type) || !has_fixed_weights() || (!of_u8 && coding.is_symmetric())) return;
     const Sizes sizes = *shape_of_weights();
-    std::size_t inner = 1;  // elements of a channel that lie side by side
+    std::size_t inner = 1;  // number of neighbouring elements that belong to the same channel
     if (coding.zeros.size() > 1) {
       const std::int64_t axis = coding.axis < 0 ? coding.axis + std::ssize(sizes) : coding.axis;
       if (axis < 0 || axis >= std::ssize(sizes)) return;
@@ -163,7 +165,7 @@ class QuantizedMatch {
 
   std::int64_t channels() const { return channels_of(workload_); }
 
-  /// Returns s7 if the file has all elements and they are in its range; else s8.
+  /// Returns the type of the weights: s7 if all elements are known and fit s7, else s8.
   DType second_type() const {
     if (made_)
       return std::ranges::all_of(made_->bytes,
@@ -201,7 +203,8 @@ class QuantizedMatch {
     gemm.b.constant = has_fixed_weights();
   }
 
-  /// Adds the bias. Integers in the unit of the sums join these; any other bias is a later step in f32.
+  /// Adds the bias. A bias of integers in the unit of the sums is added to the sums. Any other bias becomes a
+  /// later step in f32.
   void take_bias(std::string_view name, bool plain) {
     const auto sizes = shape(name);
     if (!sizes || !is_per_channel(*sizes, channels(), 1)) refuse("its bias is not one for each channel");
@@ -231,7 +234,7 @@ class QuantizedMatch {
     return true;
   }
 
-  /// Adds a constant per channel, in f32. Returns false if the value is not one.
+  /// Adds a step in f32 that adds a constant per channel. Returns false if the value is not such a constant.
   bool add_bias(std::string_view value, const std::optional<Coded>& coded) {
     const OnnxTensor* const tensor = graph_.shapes.of(coded ? coded->value : value).constant;
     if (tensor == nullptr || element_count(*tensor) != channels() || channels() > kMostChannels) return false;
@@ -258,7 +261,7 @@ class QuantizedMatch {
     if (!coding.is_one()) refuse("its output has a scale for each channel");
     using Kind = QuantizedStep::Kind;
     std::vector<QuantizedStep>& steps = now_.steps;
-    // Rounding commutes with a maximum.
+    // Quantizing before a MaxPool and again after it gives the same as quantizing only after it.
     if (const std::size_t count = steps.size(); count >= 2) {
       const QuantizedStep &before = steps[count - 2], &last = steps[count - 1];
       if (last.kind == Kind::kStep && last.step.op == EpilogueOp::kMaxPool && before.kind == Kind::kCode &&
@@ -277,12 +280,13 @@ class QuantizedMatch {
     return reader;
   }
 
-  /// Takes one more node, or several that compute a function. Returns false if none can be taken.
+  /// Adds the next node to the match, or several nodes that compute a function. Returns false if that is not
+  /// possible.
   bool advance() {
     try {
       return take_node() || (!now_.coded && take_function());
     } catch (const Refused&) {
-      return false;  // the steps found so far stay
+      return false;  // the steps that were found so far stay in the match
     } catch (const Error&) {
       return false;
     }
@@ -353,7 +357,8 @@ class QuantizedMatch {
     const auto own = shape(now_.value), added = shape(other);
     if (!own || !added) return false;
     const auto coded = codings_.dequantized(other);
-    // A computed value with one number per channel may be a residual of one row or pixel.
+    // A value with the shape of a bias need not be a constant: it may be a computed residual, if the output
+    // has only one row or pixel.
     const bool goes_with_channels = added->size() <= own->size() &&
                                     is_per_channel(*added, channels(), channel_axis(workload_, own->size()));
     const bool is_bias = goes_with_channels && add_bias(other, coded);
@@ -387,8 +392,8 @@ class QuantizedMatch {
     return true;
   }
 
-  /// Returns the match that ends here; nullopt if the workload's epilogue cannot express it, or no family
-  /// serves its pool.
+  /// Returns the match that ends in this state. Returns nullopt if the workload's epilogue cannot express the
+  /// steps, or no family serves the workload with its pool.
   std::optional<FoundMatch> finished(const State& state) {
     if (!state.coded && !state.is_new) return std::nullopt;
     try {
@@ -419,10 +424,10 @@ class QuantizedMatch {
   const OpenGraph& graph_;
   const Codings codings_;
   const OnnxNode& main_;
-  Workload workload_;  ///< without its epilogue and its output's type
+  Workload workload_;  ///< the workload, without its epilogue and the type of its output
   Coded x_, w_;
-  std::optional<CodedWeights> made_;  ///< the weights, if nodes make them
-  std::string_view bias_;             ///< a value of s32
+  std::optional<CodedWeights> made_;  ///< the weights, if the file does not have them in this form
+  std::string_view bias_;             ///< name of the bias that is added to the sums; "": no such bias
   State now_;
   std::string why_not_ = "its epilogue cannot be told";
 };
@@ -450,7 +455,7 @@ std::optional<std::variant<FoundMatch, Gap>> quantized_match(const OpenGraph& gr
     return match.find();
   } catch (const Refused& refused) {
     return Gap{refused.reason, match.flops()};
-  } catch (const Error& error) {  // missing elements
+  } catch (const Error& error) {  // elements of a constant cannot be read
     return Gap{error.what(), match.flops()};
   }
 }

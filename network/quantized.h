@@ -1,6 +1,6 @@
-// Quantized convolutions and products: an operator between DequantizeLinear and QuantizeLinear, or one with
-// scales and zero points among its inputs (QLinearConv,
-// https://onnx.ai/onnx/operators/onnx__QLinearConv.html, and similar ones).
+// Finds quantized convolutions and products. An operator of f32 between DequantizeLinear and QuantizeLinear
+// is quantized. So is an operator that has scales and zero points among its inputs, such as QLinearConv
+// (https://onnx.ai/onnx/operators/onnx__QLinearConv.html).
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct OpenGraph {
   const std::unordered_map<std::string_view, std::size_t>& makers;
   const IsServed& is_served;       ///< matches_of()
   const std::vector<char>& taken;  ///< nodes that are part of a match
-  /// Constants that were read, and whether they fit s7.
+  /// For constants that were already read, whether their elements fit s7.
   std::unordered_map<const OnnxTensor*, bool>& small;
 };
 
@@ -34,13 +34,13 @@ struct FoundMatch {
   Match match;
 };
 
-/// Whether the node computes in integers, or would in an engine.
+/// Whether the node computes in integers, or an engine would compute it in integers.
 bool is_quantized(const OpenGraph& graph, const OnnxNode& node);
 
-/// Returns the match that begins with such a node: a Conv, Gemm or MatMul, or its counterpart for integers.
-/// Each rounding to integers in the graph is kept; sums, functions and residuals between two of them are
-/// computed in f32. Takes the following nodes as far as the workload's epilogue can, up to the last
-/// QuantizeLinear if there is one. Returns nullopt for another node.
+/// Returns the match that begins with a quantized Conv, Gemm or MatMul, or with a counterpart of them for
+/// integers. It includes the nodes after it as far as the workload's epilogue can compute them, and ends with
+/// the last QuantizeLinear if there is one. Each rounding to integers in the graph is kept. Sums, functions
+/// and residuals between two roundings are computed in f32. Returns nullopt for another node.
 std::optional<std::variant<FoundMatch, Gap>> quantized_match(const OpenGraph& graph, std::size_t node);
 
 }  // namespace lehr

@@ -1,5 +1,5 @@
-// Quantized counterparts of other operators, with scales and zero points among their inputs: those of ONNX
-// and, of the domain com.microsoft, those that quantizing programs write
+// Shape rules for quantized operators, which have scales and zero points among their inputs. The operators
+// are those of ONNX, and those of the domain com.microsoft that quantizing programs write
 // (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md).
 #include <algorithm>
 #include <array>
@@ -9,14 +9,14 @@
 namespace lehr {
 namespace {
 
-/// Type of an output that no input has.
+/// Value of QuantizedOperator::type for an operator whose outputs are sums, of a type that no input has.
 constexpr int kSums = -1;
 
 struct QuantizedOperator {
   std::string_view domain, op;
-  ShapeRule rule;             ///< of the operator that it corresponds to
-  std::array<int, 2> inputs;  ///< that operator's inputs; -1: it has no such input
-  int type;                   ///< the input whose type the output has: its zero point
+  ShapeRule rule;             ///< rule of the corresponding operator that is not quantized
+  std::array<int, 2> inputs;  ///< positions of the inputs for the rule; -1: the rule needs no such input
+  int type;  ///< position of the input whose type the output has, such as the output's zero point
 };
 
 constexpr QuantizedOperator kOperators[] = {
@@ -33,7 +33,7 @@ constexpr QuantizedOperator kOperators[] = {
     {kMicrosoftDomain, "QLinearGlobalAveragePool", &rules::global_pool, {0, -1}, 0},
 };
 
-/// True if the images have channels last, and so other shapes.
+/// Whether the images have channels last, so that the rules for images do not hold.
 bool has_channels_last(const OnnxNode& node) {
   return node.whole("channels_last", 0) != 0;
 }
@@ -52,7 +52,8 @@ void infer(ShapeSite& site, ShapeRule rule, const std::vector<std::size_t>& inpu
   site.outputs[0].wholes.reset();
 }
 
-/// Reads the output's scale and zero point, then for each part: the part, its scale, its zero point.
+/// Infers the output of a QLinearConcat. Its inputs are the output's scale and zero point and, for each part,
+/// the part, its scale and its zero point.
 void concat(ShapeSite& site) {
   std::vector<std::size_t> parts;
   for (std::size_t i = 2; i < site.inputs.size(); i += 3) parts.push_back(i);

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = QuantizedStep::Kind;
 
-/// Whether a pool or function commutes with a positive factor.
+/// Whether a pool or function may be computed before or after a multiplication by a positive factor.
 bool is_free_of_scale(EpilogueOp op) {
   return op == EpilogueOp::kRelu || op == EpilogueOp::kLeakyRelu || op == EpilogueOp::kMaxPool;
 }
@@ -27,7 +27,7 @@ void add_step(EpilogueStep step, FoundMatch& found) {
   found.workload.epilogue.steps.push_back(step);
 }
 
-/// Returns the real that a value of 1 stands for before these steps.
+/// Returns the unit of the values before these steps: the real number that a value of 1 stands for.
 float unit_of(std::span<const QuantizedStep> steps) {
   for (const QuantizedStep& each : steps) {
     if (each.kind == Kind::kCode) return each.coding.scale();
@@ -64,7 +64,8 @@ void add_residual(const QuantizedStep& step, float unit, FoundMatch& found) {
   add_zero(step.coding, found);
 }
 
-/// Adds the quantization, and returns the unit of the steps after it.
+/// Adds the quantization. `behind` has the steps that follow it. Returns the unit of the values that these
+/// steps get.
 float add_code(const Coding& coding, float unit, std::span<const QuantizedStep> behind, FoundMatch& found) {
   const float scale = unit == coding.scale() ? 1 : unit / coding.scale();
   if (behind.empty()) {

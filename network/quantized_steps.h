@@ -1,4 +1,5 @@
-// Steps on the sums of quantized products: those of a graph, and those of a workload's epilogue.
+// Turns the steps that a graph applies to the integer sums of a quantized operator into steps of a workload's
+// epilogue.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,12 @@
 
 namespace lehr {
 
-/// Quantization parameters: a real is (integer - zero) scale.
+/// Quantization parameters: an integer q stands for the real number (q - zero) * scale.
 struct Coding {
   OnnxType type = OnnxType::kU8;
-  std::vector<float> scales;        ///< one, or one per channel
-  std::vector<std::int64_t> zeros;  ///< one, or as many as channels
-  std::int64_t axis = 1;            ///< axis of the channels
+  std::vector<float> scales;        ///< one scale, or one per channel
+  std::vector<std::int64_t> zeros;  ///< one zero point, or one per channel
+  std::int64_t axis = 1;            ///< dimension of the channels
 
   float scale() const { return scales[0]; }
   std::int64_t zero() const { return zeros[0]; }
@@ -29,12 +30,12 @@ struct Coding {
 /// Returns u8 or s8.
 DType dtype_of(const Coding& coding);
 
-/// A step of the graph on the sums.
+/// A step that the graph applies to the sums.
 struct QuantizedStep {
   enum class Kind {
     kStep,      ///< applies a function or a pool
     kBias,      ///< adds one real per channel
-    kResidual,  ///< adds a tensor, of f32 or quantized
+    kResidual,  ///< adds a tensor, in f32 or quantized
     kCode       ///< quantizes the values
   } kind = Kind::kStep;
   EpilogueStep step = {};
@@ -44,18 +45,19 @@ struct QuantizedStep {
   Coding coding = {};     ///< parameters of the residual, or of the quantization
 };
 
-/// The sums of the products.
+/// The integer sums that a quantized operator computes before all steps.
 struct QuantizedSums {
   Coding first, second;  ///< parameters of the two operands
   std::int64_t channels = 0;
-  std::string_view bias = {};  ///< of s32, in the sums' unit; "": no bias
+  std::string_view bias = {};  ///< name of a bias of s32, which is added to the sums; "": no bias
 };
 
-/// Adds the steps of an epilogue to the workload, and their operands to the match. Scales are combined in f32
-/// as engines do it: a QLinearConv multiplies its sums by x_scale w_scale / y_scale. A value is in the unit
-/// of the next quantization, unless a step in between has a scale of its own.
+/// Adds the steps to the epilogue of the found workload, and their operands to the match. Scales are combined
+/// in f32 as engines combine them: a QLinearConv multiplies its sums by x_scale * w_scale / y_scale. Values
+/// are divided by the scale of the next quantization in advance, unless a step before it needs the real
+/// values.
 void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundMatch& found);
-/// Adds one element of the type, 0, as an input that is made.
+/// Adds a made input to the match: the zero point of `coding`, as a tensor of one element.
 void add_zero(const Coding& coding, FoundMatch& found);
 
 }  // namespace lehr

@@ -24,7 +24,7 @@ MatchesByOutput by_output(const Matches& matches) {
   return found;
 }
 
-/// Whether both workloads differ only in their rows, of which `smaller` has at most as many.
+/// Whether both workloads are equal except that `smaller` may have fewer rows.
 bool differ_in_rows(const Workload& largest, const Workload& smaller) {
   const bool both_products = rows_of(largest) > 0 && rows_of(smaller) > 0;
   if (!both_products) return smaller == largest;
@@ -41,7 +41,7 @@ bool is_valid(const Workload& range) {
   }
 }
 
-/// Returns the workload of a match for all sizes; nullopt if no workload expresses it.
+/// Returns the workload of a match for all sizes of the range; nullopt if no workload expresses that.
 std::optional<Workload> over_all(const Workload& largest, const Match& match,
                                  const std::vector<MatchesByOutput>& smaller) {
   std::int64_t least = rows_of(largest);

@@ -12,7 +12,8 @@ namespace {
 
 using Terms = std::vector<RowTerm>;
 
-// The workload's canonical text leaves out the parentheses that nobody needs.
+// Puts parentheses around every operation. The workload's canonical text omits parentheses that are not
+// needed.
 RowTerm infix(std::string_view symbol, const RowTerm& left, const RowTerm& right) {
   return {fmt::format("({}{}{})", left.text, symbol, right.text)};
 }
@@ -45,7 +46,7 @@ RowTerm root(const RowTerm& of) {
   return term;
 }
 
-/// The input of an operator's writer.
+/// Input of the functions that write operators.
 struct Site {
   const OnnxNode& node;
   Terms in;
@@ -71,7 +72,7 @@ Written log_softmax(Site& site) {
   return Terms{off - call("log", call("sum", call("exp", off)))};
 }
 
-// Normalizes with mean and reciprocal deviation; gain and shift may be left out.
+// Writes a normalization by mean and standard deviation. `gain` and `shift` may be empty.
 Terms normalized(Site& site, const RowTerm& value, const RowTerm& gain, const RowTerm& shift,
                  float usual_epsilon) {
   const RowTerm x = site.statements.named(value);
@@ -83,7 +84,7 @@ Terms normalized(Site& site, const RowTerm& value, const RowTerm& gain, const Ro
   return {y, mean, factor};
 }
 
-// Normalizes by the root mean square alone.
+// Writes a normalization by the root mean square, without a mean.
 Terms scaled(Site& site, const RowTerm& value, const RowTerm& gain) {
   const RowTerm x = site.statements.named(value);
   const RowTerm factor = call("rsqrt", call("mean", x * x) + site.number("epsilon", 1e-5F));
@@ -97,7 +98,7 @@ Written simplified_normalization(Site& site) {
   return scaled(site, site.in[0], site.in[1]);
 }
 
-// Normalizes a sum, which is the fourth output.
+// Writes a normalization of a sum. The sum itself is the fourth output.
 Written skip_normalization(Site& site) {
   const bool is_simple = site.node.op == "SkipSimplifiedLayerNormalization";
   const std::size_t bias = is_simple ? 3 : 4;
@@ -136,7 +137,7 @@ Written power(Site& site) {
   return Terms{*exponent == 2 ? x * x : x * x * x};
 }
 
-// Clips. NaN stays NaN: it is the second operand.
+// Writes a Clip. The value is the second operand of min and max, so that NaN stays NaN.
 Written clip(Site& site) {
   const auto bound = [&](std::size_t i, std::string_view name) {
     if (site.has(i)) return site.in[i];
@@ -163,7 +164,7 @@ Written hard_sigmoid(Site& site) {
   return Terms{step_term({.op = EpilogueOp::kClamp, .numbers = {0, 1}}, line)};
 }
 
-// Casts between f32 and bf16; a comparison is a number here.
+// Writes a Cast between f32 and bf16, or from a comparison's result, which is a number in row expressions.
 Written cast(Site& site) {
   const auto to = static_cast<OnnxType>(site.node.whole("to", 0));
   if (to == OnnxType::kF32) return Terms{site.in[0]};
@@ -180,7 +181,7 @@ Written hard_swish(Site& site) {
   return Terms{step_term({.op = EpilogueOp::kHardSwish}, site.in[0])};
 }
 
-// Joins all inputs.
+// Joins all inputs with `kJoin`.
 template <RowTerm (*kJoin)(const RowTerm&, const RowTerm&)>
 Written joined(Site& site) {
   RowTerm all = site.in[0];
@@ -221,20 +222,21 @@ Written select(Site& site) {
   return Terms{call("select", site.in[0], site.in[1], site.in[2])};
 }
 
-/// Writes a function of the expression with the operator's name in small letters, less a prefix.
+/// Writes the function of row expressions that has the operator's name in lower case, without the prefix
+/// "Reduce".
 Written function(Site& site) {
   const std::string_view op = site.node.op;
   return Terms{call(lower_case(op.starts_with("Reduce") ? op.substr(6) : op), site.in[0])};
 }
 
 enum class Kind {
-  kEach,        ///< each element by itself
-  kAlone,       ///< as kEach, and a kernel pays for such a node alone
-  kCompares,    ///< each element by itself, and the result is bool
-  kReduces,     ///< along the last dimension
-  kSoftmax,     ///< along the last dimension; before opset 13 from its attribute `axis` on
-  kNormalizes,  ///< from its attribute `axis` on
-  kSkips        ///< along the last dimension
+  kEach,      ///< computes each element by itself
+  kAlone,     ///< computes each element by itself, and a kernel for such a node alone is worthwhile
+  kCompares,  ///< computes each element by itself, and the result is bool
+  kReduces,   ///< reduces along the last dimension
+  kSoftmax,   ///< along the last dimension; before opset 13 along all dimensions from the attribute `axis` on
+  kNormalizes,  ///< normalizes along all dimensions from the attribute `axis` on
+  kSkips        ///< adds, then normalizes along the last dimension
 };
 
 struct Operator {
@@ -307,7 +309,7 @@ std::int64_t counted(std::int64_t axis, std::size_t rank) {
   return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
 }
 
-// Whether a reduction is only along the last dimension.
+// Whether the last dimension is the only dimension that a node reduces.
 bool is_along_last(const OnnxNode& node, std::size_t rank,
                    const std::optional<std::vector<std::int64_t>>& axes) {
   const std::vector<std::int64_t> list = axes ? *axes : node.wholes("axes");

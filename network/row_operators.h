@@ -15,15 +15,15 @@ namespace lehr {
 
 /// A value's text, in parentheses if its outermost part is an operator.
 struct RowTerm {
-  std::string text;                            ///< "" for an operand that is left out
-  std::optional<float> number = std::nullopt;  ///< set if it is a number
-  std::string root_of = {};                    ///< the radicand if it is a square root; else ""
+  std::string text;                            ///< "" for an optional operand that the node omits
+  std::optional<float> number = std::nullopt;  ///< set if the value is a number
+  std::string root_of = {};                    ///< the radicand if the value is a square root; else ""
 };
 RowTerm number_term(float value);
-/// Applies a step of epilogues (workload/epilogue_steps.h) to a value.
+/// Returns the text that applies a step of an epilogue (workload/epilogue_steps.h) to a value.
 RowTerm step_term(const EpilogueStep& step, const RowTerm& value);
 
-/// Statements in order.
+/// The statements of a row expression, in order.
 class RowStatements {
  public:
   /// Gives the value a name, so that it can be used more than once.
@@ -37,19 +37,21 @@ class RowStatements {
 };
 
 struct RowNodeForm {
-  /// Dimension of the first input from which on a row begins; nullopt: each element is computed by itself.
+  /// First of the dimensions of the first input that form a row; nullopt: each element is computed by itself.
   std::optional<std::int64_t> axis = std::nullopt;
-  bool alone = false;      ///< whether a kernel pays for this node alone
-  std::size_t values = 0;  ///< number of inputs, from the first on, that are operands
+  bool alone = false;      ///< whether a kernel for this node alone is worthwhile
+  std::size_t values = 0;  ///< number of leading inputs that are operands
 };
-/// Returns the form of a node; nullopt for other operators or attributes. `rank` is the first input's. `axes`
-/// are those of a reduction that has them as an input.
+/// Returns the form of a node. Returns nullopt if row expressions have no such operator, or do not support
+/// its attributes. `rank` is the rank of the first input. `axes` has the axes of a reduction that gets them
+/// as an input.
 std::optional<RowNodeForm> row_form(const OnnxNode& node, std::int64_t opset, std::size_t rank,
                                     const std::optional<std::vector<std::int64_t>>& axes);
-/// Returns the input that has the axes of a reduction; "" if they are an attribute or missing.
+/// Returns the input that holds the axes of a reduction; "" if the axes are an attribute or missing.
 std::string_view axes_input(const OnnxNode& node);
 
-/// Returns the node's outputs as text; nullopt if no expression can compute them.
+/// Returns the node's outputs as text, given the terms of its operands. Returns nullopt if no row expression
+/// can compute them. Values that the outputs use more than once become statements in `statements`.
 std::optional<std::vector<RowTerm>> row_terms(const OnnxNode& node, std::vector<RowTerm> in,
                                               RowStatements& statements);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// A tensor as rows: a row has all dimensions from `axis` on.
+/// A tensor that is divided into rows. A row consists of all dimensions from `axis` on.
 struct RowSpace {
   Sizes dims;
   std::size_t axis = 0;
@@ -37,13 +37,15 @@ Sizes row_shape(const RowSpace& space) {
   return sizes;
 }
 
-/// Says which dimensions are equal to `whole`'s and which are 1. There may be one group of each kind, one
-/// after the other, since rows read lines one after the other, or every n-th one.
+/// Which line of a broadcast tensor a row reads. Each leading dimension of the tensor is either whole (as
+/// large as that of the rows) or 1. Dimensions of one kind must be neighbours, so there are at most two
+/// groups. Row r then reads line r, line 0, line r / last (the whole dimensions come first) or line r % last.
 struct Lines {
   bool first_whole = false, last_whole = false;
-  std::int64_t last = 1;  ///< rows of the last group
+  std::int64_t last = 1;  ///< product of the rows' dimensions in the last group
 };
-/// Returns the lines; nullopt if there is another size, or a third group.
+/// Returns how rows of the dimensions `whole` read a tensor of these sizes, by their first `count`
+/// dimensions. Returns nullopt if there is another size or a third group.
 std::optional<Lines> lines_of(const Sizes& sizes, const Sizes& whole, std::size_t count) {
   std::optional<Lines> lines;
   bool turned = false;
@@ -64,7 +66,9 @@ std::optional<Lines> lines_of(const Sizes& sizes, const Sizes& whole, std::size_
   return lines ? lines : Lines{true, true, 1};
 }
 
-/// Returns ":column", "" (one value per element), ":row%4", ...; nullopt if rows read it differently.
+/// Returns how rows read a tensor of these sizes, in the notation of row expressions: "" (one value per
+/// element), ":row" (one value per row), ":column", ":number", ":row%4" (row r reads value r % 4), ...
+/// Returns nullopt if rows read the tensor in another way.
 std::optional<std::string> kind_of(Sizes sizes, const RowSpace& space) {
   if (sizes.size() > space.dims.size()) return std::nullopt;
   sizes.insert(sizes.begin(), space.dims.size() - sizes.size(), 1);
@@ -79,7 +83,7 @@ std::optional<std::string> kind_of(Sizes sizes, const RowSpace& space) {
   return fmt::format(":{}{}{}", varies ? "column" : "row", lines->first_whole ? '/' : '%', lines->last);
 }
 
-/// A node, or several nodes that are one step of epilogues.
+/// A node, or several nodes that compute one step of the epilogue's vocabulary.
 struct Item {
   std::vector<std::size_t> nodes;
   std::vector<std::string_view> operands, outputs;
@@ -184,8 +188,8 @@ class RegionFinder {
     return item;
   }
 
-  // Returns the rows of an element-wise item: those of its output or, if that has one value per row, those of
-  // its input.
+  // Returns the rows of an element-wise item: the rows of its output. If the output has only one value per
+  // row, returns the rows of the item's input.
   std::optional<RowSpace> space_of(const Item& item, std::string_view output) const {
     const auto sizes = shape(output);
     if (!sizes || sizes->empty()) return std::nullopt;
@@ -201,7 +205,8 @@ class RegionFinder {
                                                                       : &items_[item_of_[found->second]];
   }
 
-  // Whether an item makes a value that other items of its space read unchanged.
+  // Whether the value is made by an item of this space, with a shape in which other items of the space can
+  // read it.
   bool is_within(std::string_view value, const RowSpace& space) const {
     const Item* const maker = maker_of(value);
     if (maker == nullptr || maker->space != space) return false;
@@ -237,8 +242,9 @@ class RegionFinder {
     return number ? number_term(*number) : RowTerm{std::move(name)};
   }
 
-  // Assigns stages. Items of a space that read each other have one stage. An item outside of the space
-  // between two of them begins a later stage. So a region never reads a value that depends on it.
+  // Finds the stage of a node. Items of the same row space that read each other directly have the same stage.
+  // A value that passes through a node outside of the space begins a later stage. A region has items of one
+  // stage, so it never reads a value that depends on the region itself.
   void find_stage(std::size_t at) {
     const OnnxNode& node = model_.nodes[at];
     const auto follow = [&](std::string_view value) {
@@ -257,7 +263,7 @@ class RegionFinder {
     return item;
   }
 
-  // Returns the connected items of each stage, by their first node.
+  // Returns the groups of connected items in each stage, by their first item.
   std::map<std::size_t, std::vector<std::size_t>> components() const {
     std::vector<std::size_t> parents(items_.size());
     for (std::size_t i = 0; i < parents.size(); ++i) parents[i] = i;
@@ -286,13 +292,14 @@ class RegionFinder {
   const std::vector<char>& taken_;
   std::unordered_map<std::string_view, std::size_t> makers_;
   std::vector<Item> steps_, items_;
-  std::vector<std::size_t> item_of_, step_of_;  ///< by node; kNone
-  std::vector<std::size_t> stage_;              ///< by node
+  /// Position of each node's item or step; kNone: the node is in none.
+  std::vector<std::size_t> item_of_, step_of_;
+  std::vector<std::size_t> stage_;  ///< stage of each node
 
   friend class RegionText;
 };
 
-/// The text of a region while it is being written.
+/// Writes the text of a region.
 class RegionText {
  public:
   RegionText(const RegionFinder& finder, const std::vector<std::size_t>& items) : finder_(finder) {
@@ -308,7 +315,7 @@ class RegionText {
     }
   }
 
-  /// Returns the region; nullopt if there is no kernel for it.
+  /// Returns the region; nullopt if no row expression can compute it.
   std::optional<RowRegion> write(const std::vector<std::size_t>& items) {
     if (region_.outputs.empty() || region_.outputs.size() > kMostRowOutputs) return std::nullopt;
     const RowSpace& space = items_of(items[0]).space;
@@ -345,7 +352,7 @@ class RegionText {
     const auto type = dtype_of(finder_.shapes_.of(value).type);
     const auto sizes = finder_.shape(value);
     if (!sizes || (type != DType::kF32 && type != DType::kBF16)) return false;
-    // A reduction may have dropped the last dimension.
+    // The output of a reduction may lack the last dimension.
     const bool is_short = finder_.maker_of(value) != nullptr && sizes->size() == space.axis;
     const auto kind =
         is_short && value_is_made(value) ? std::optional<std::string>(":row") : kind_of(*sizes, space);
@@ -364,7 +371,8 @@ class RegionText {
     return terms_.emplace(operand, std::move(term)).first->second;
   }
 
-  /// Chooses the first input, which decides the rows of a call: it has a line per row.
+  /// Chooses the first input, whose shape gives the number of rows of a call. It must have a value per
+  /// element or per row.
   bool take_first(const std::vector<std::size_t>& items, const RowSpace& space) {
     for (const std::size_t item : items)
       for (const std::string_view operand : items_of(item).operands) {
@@ -411,11 +419,13 @@ class RegionText {
   RowRegion region_;
   RowStatements statements_;
   std::unordered_map<std::string_view, RowTerm> terms_;
-  std::unordered_map<std::string_view, std::size_t> uses_;  ///< by items
+  /// For each value, the number of operands that read it.
+  std::unordered_map<std::string_view, std::size_t> uses_;
 };
 
 std::optional<RowRegion> RegionFinder::region_of(const std::vector<std::size_t>& items) const {
-  if (items.size() > kMostRowNodes) return std::nullopt;  // checked before writing: a hostile one may be long
+  // Checked before the text is written: a hostile file may have a very long region.
+  if (items.size() > kMostRowNodes) return std::nullopt;
   std::size_t nodes = 0;
   bool alone = false;
   for (const std::size_t item : items) {

@@ -1,5 +1,5 @@
-// Regions of a graph that are computed row by row: normalizations, softmax, and the element-wise nodes around
-// them, between the products.
+// Finds regions of a graph that can be computed row by row: normalizations, softmax, and the element-wise
+// nodes around them, between products.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,17 @@ namespace lehr {
 /// Nodes that one row expression computes.
 struct RowRegion {
   std::vector<std::size_t> nodes;        ///< ascending
-  std::vector<std::string_view> inputs;  ///< values for the workload's inputs
-  /// Values for its outputs; nodes outside of the region read no other value of it.
+  std::vector<std::string_view> inputs;  ///< values that become the workload's inputs, in order
+  /// Values that become the workload's outputs, in order: all values of the region that nodes outside of it
+  /// read.
   std::vector<std::string_view> outputs;
   std::string workload;  ///< the workload's text
 };
 
-/// Returns all regions of nodes that are not `taken` (as many as the graph has nodes), in the order of their
-/// first nodes. Nodes that depend on each other through other nodes are in different regions, so each region
-/// can become a node. A region is taken whole: one with too many inputs, outputs or reductions is left out.
+/// Returns all regions, in the order of their first nodes. Nodes whose element in `taken` is true are
+/// excluded; `taken` has an element per node of the graph. If two nodes depend on each other through nodes
+/// outside of a region, they are in different regions, so that each region can become a single node. A region
+/// with too many inputs, outputs or reductions is left out, not divided.
 std::vector<RowRegion> row_regions(const OnnxModel& model, const GraphShapes& shapes, const Readers& readers,
                                    const std::vector<char>& taken);
 

@@ -62,7 +62,7 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
     } else if (x && y) {
       return std::nullopt;
     } else {
-      result[i] = x ? x : y;  // the known one: it is not 1
+      result[i] = x ? x : y;  // the size that is known, which is not 1
     }
   }
   return result;

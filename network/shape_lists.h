@@ -12,48 +12,53 @@ namespace lehr::rules {
 
 using Shape = std::vector<Dim>;
 
-/// Most elements that are kept of a value of integers, and most dimensions that such a list may add at once.
+/// Upper limits: kMostWholes elements of an integer value are kept, and such a list may add kMostDims
+/// dimensions at once.
 inline constexpr std::size_t kMostWholes = 1024, kMostDims = 64;
 
-/// Returns the axis as a position, counted from the end if negative; nullopt if there is no such axis.
+/// Returns the axis as a position. A negative axis counts from the end. Returns nullopt if there is no such
+/// axis.
 std::optional<std::size_t> axis_in(std::int64_t axis, std::size_t rank);
 
-/// Marks the named axes; nullopt if one does not exist or is named twice.
+/// Returns for each dimension whether `axes` contains it. Returns nullopt if an axis does not exist or occurs
+/// twice.
 std::optional<std::vector<bool>> marked(const std::vector<std::int64_t>& axes, std::size_t rank);
 
-/// Returns the product of the dimensions from `begin` up to `end`; nullopt if one is not known, or it is too
-/// large.
+/// Returns the product of the dimensions [begin, end). Returns nullopt if a dimension is not known, or the
+/// product is too large.
 Dim product(const Shape& shape, std::size_t begin, std::size_t end);
 
-/// Returns all elements of a value of integers; nullopt if one is not known.
+/// Returns all elements of an integer value; nullopt if any element is not known.
 std::optional<std::vector<std::int64_t>> known(const ValueFacts& facts);
 
-/// Returns a list that newer opsets have as an input, and older ones as an attribute.
+/// Returns a list that is an input in newer opsets and an attribute in older opsets.
 std::optional<std::vector<std::int64_t>> list_of(const ShapeSite& site, std::size_t input,
                                                  const char* attribute);
 
-/// Broadcasts as NumPy does; nullopt if the shapes do not fit.
+/// Returns the shape to which NumPy broadcasts `a` and `b`; nullopt if they do not fit.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 
-/// Broadcasts all inputs from `first` on.
+/// Returns the shape to which all inputs from number `first` on are broadcast.
 std::optional<Shape> broadcast_all(const ShapeSite& site, std::size_t first);
 
 /// Return nullopt if the result is too large.
 Dim checked_sum(std::int64_t x, std::int64_t y);
 Dim checked_product(std::int64_t x, std::int64_t y);
 
-/// Elements of one axis that a Slice takes.
+/// The elements that a Slice takes along one axis: `count` positions from `begin` on, `step` apart.
 struct Taken {
   std::int64_t begin, step, count;
 };
-/// Returns the elements taken of `size`. Negative `begin` and `end` count from the end; `step` is not 0.
+/// Returns the elements that a Slice takes of an axis with `size` elements. Negative `begin` and `end` count
+/// from the axis's end. `step` must not be 0.
 Taken taken(std::int64_t size, std::int64_t begin, std::int64_t end, std::int64_t step);
 
-/// Returns what each axis takes of a value whose elements are kept: the sum of begin + i step over all axes
-/// is the position of an element. Returns nullopt if they are not kept.
+/// Returns, for each axis of a value whose elements are kept, its positions in the list of elements: the
+/// element at indices i has the position sum(begin + i * step) over all axes. Returns nullopt if the elements
+/// are not kept.
 std::optional<std::vector<Taken>> kept_axes(const ValueFacts& facts);
-/// Returns the kept elements that these axes take, in the order of a value that has them; nullopt if they are
-/// not kept.
+/// Returns the kept elements at the positions that these axes give, in row-major order; nullopt if the
+/// elements are not kept.
 std::optional<Shape> picked(const ValueFacts& facts, const std::vector<Taken>& axes);
 
 }  // namespace lehr::rules

@@ -1,5 +1,6 @@
-// The table of operators, and the rules that fit no other file. A rule fills in what it can infer and leaves
-// the rest open. Operators and attributes are those of https://onnx.ai/onnx/operators.
+// The table of operators, and the rules that no other file holds. A rule fills in the facts that it can
+// infer, and leaves all other facts open. Operators and attributes are those of
+// https://onnx.ai/onnx/operators.
 #include "network/shape_rules.h"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ void reduce(ShapeSite& site) {
   }
 }
 
-// Infers Y (steps x directions x batch x hidden) and the last states.
+// Infers the outputs of a recurrent layer: Y (steps x directions x batch x hidden), and the last states.
 void recurrent(ShapeSite& site) {
   for (ValueFacts& output : site.outputs) output.type = site.in(0).type;
   const auto& x = site.in(0).shape;
@@ -98,7 +99,8 @@ void quantize(ShapeSite& site) {
     site.outputs[0].type = site.has(2) ? site.in(2).type : OnnxType::kU8;
 }
 
-/// Infers the outputs with one value per row: the mean, the reciprocal deviation, or both.
+/// Infers the outputs from number `first` on, which have one value per row: the mean, the reciprocal of the
+/// standard deviation, or both.
 void row_facts(ShapeSite& site, std::size_t first, std::int64_t axis) {
   const auto& shape = site.in(0).shape;
   if (axis < 0 && shape) axis += std::ssize(*shape);
@@ -115,7 +117,7 @@ void layer_normalization(ShapeSite& site) {
   row_facts(site, 1, site.node.whole("axis", -1));
 }
 
-/// Infers the fourth output, too, which is the sum that it normalizes.
+/// Infers the outputs of a normalization of a sum. The fourth output is the sum itself.
 void skip_normalization(ShapeSite& site) {
   same(site);
   row_facts(site, 1, -1);

@@ -13,7 +13,7 @@ namespace lehr {
 struct ShapeSite {
   const OnnxNode& node;
   std::int64_t opset;
-  std::vector<const ValueFacts*> inputs;  ///< empty facts for an input that is left out
+  std::vector<const ValueFacts*> inputs;  ///< empty facts for an input that the node omits
   std::vector<ValueFacts> outputs;        ///< one per output of the node; filled by the rule
 
   const ValueFacts& in(std::size_t i) const;
@@ -22,10 +22,10 @@ struct ShapeSite {
 
 using ShapeRule = void (*)(ShapeSite& site);
 
-/// Returns the rule; nullptr if the operator is not known, or infer_quantized() infers it.
+/// Returns the rule of an operator; nullptr if the operator is not known, or if infer_quantized() handles it.
 ShapeRule shape_rule_of(std::string_view op, std::string_view domain);
 
-/// Fills the outputs of a node that computes in integers, of any domain. Returns false for other nodes.
+/// Fills in the outputs of a node that computes in integers, of any domain. Returns false for another node.
 bool infer_quantized(ShapeSite& site);
 
 namespace rules {

@@ -12,7 +12,8 @@
 namespace lehr {
 namespace {
 
-constexpr std::int64_t kMostWholes = 1024;  // of a constant that may be a list of sizes
+// Upper limit of the elements of a constant that may be a list of sizes.
+constexpr std::int64_t kMostWholes = 1024;
 constexpr std::size_t kMostDims = 64;
 
 using Shape = std::vector<Dim>;
@@ -27,7 +28,7 @@ std::optional<Shape> bound(const OnnxValueInfo& value, const ShapeBindings& bind
   return shape;
 }
 
-// Returns an input's shape with the sizes that the user gives for it.
+// Returns an input's shape, with the sizes that the user gives for the input.
 std::optional<Shape> input_shape(const OnnxValueInfo& input, const ShapeBindings& bindings) {
   std::optional<Shape> shape = bound(input, bindings);
   const auto stated = bindings.inputs.find(std::string(input.name));
@@ -42,8 +43,8 @@ std::optional<Shape> input_shape(const OnnxValueInfo& input, const ShapeBindings
   return Shape(sizes.begin(), sizes.end());
 }
 
-/// Whether a dimension of an input is the batch: its name says so or, if none does, it is the first of
-/// several.
+/// Whether a dimension of an input is the batch: its name contains "batch". If no dimension has such a name,
+/// the first of several dimensions is the batch.
 bool is_batch(const std::vector<OnnxDim>& dims, std::size_t i) {
   const auto called_so = [](const OnnxDim& dim) {
     return lower_case(dim.name).find("batch") != std::string::npos;
@@ -51,7 +52,8 @@ bool is_batch(const std::vector<OnnxDim>& dims, std::size_t i) {
   return called_so(dims[i]) || (i == 0 && dims.size() > 1 && std::ranges::none_of(dims, called_so));
 }
 
-/// Returns flags for the missing sizes of an input: --dim for each dimension, or --input if one has no name.
+/// Returns flags for the missing sizes of an input: --dim for each dimension, or --input if a dimension has
+/// no name.
 std::vector<std::string> missing_sizes(const OnnxValueInfo& input, const std::optional<Shape>& shape) {
   const std::string whole = fmt::format("--input {}=", input.name);
   if (!shape) return {whole + "1x..."};
@@ -86,7 +88,8 @@ bool complete(const ValueFacts& facts) {
   return facts.shape && std::ranges::all_of(*facts.shape, [](const Dim& dim) { return dim.has_value(); });
 }
 
-// Adds stated facts to those that a rule found: a dimension that either knows is known.
+// Adds facts that the file states to the facts that a rule found. A dimension is known if either of both
+// knows it.
 void add_stated(ValueFacts& facts, const ValueFacts& stated) {
   if (facts.type == OnnxType::kUnknown) facts.type = stated.type;
   if (!facts.shape) facts.shape = stated.shape;
@@ -95,7 +98,7 @@ void add_stated(ValueFacts& facts, const ValueFacts& stated) {
     if (!(*facts.shape)[i]) (*facts.shape)[i] = (*stated.shape)[i];
 }
 
-// Drops facts beyond the limits: a hostile file's nodes may make shapes that no program has.
+// Drops facts beyond the limits, since a hostile file's nodes may make huge shapes.
 void keep_within_limits(ValueFacts& facts) {
   if (facts.shape && facts.shape->size() > kMostDims) facts.shape.reset();
   if (facts.wholes && facts.wholes->size() > std::size_t{kMostWholes}) facts.wholes.reset();
@@ -103,7 +106,8 @@ void keep_within_limits(ValueFacts& facts) {
     if (dim && *dim < 0) dim.reset();
 }
 
-// Whether it gives the same for the same inputs, and reads nothing else (a graph of its own may).
+// Whether the node always computes the same from the same inputs. Nodes with subgraphs are excluded, since
+// they may read other values.
 bool is_repeatable(const OnnxNode& node) {
   return !node.op.starts_with("Random") && node.op != "Bernoulli" && node.op != "Multinomial" &&
          std::ranges::none_of(node.attributes, &OnnxAttribute::has_graph);
@@ -186,7 +190,7 @@ class Inference {
       open = open || (i == 0 && !complete(facts));
       if (!node.outputs[i].empty()) result_.values[node.outputs[i]] = std::move(facts);
     }
-    // It is reported here only if its inputs were known; else an earlier node was.
+    // The node is reported only if its inputs are known; else an earlier node has been reported.
     if (open && all_known)
       result_.unknown.push_back(fmt::format("{}: {}", called(node, index), why_open(node, rule)));
   }
@@ -217,12 +221,12 @@ GraphShapes infer_shapes(const OnnxModel& model, const ShapeBindings& bindings) 
 
 namespace {
 
-// Sets one of the axes; returns false if the attributes do not fit together. `i` counts among the node's
-// `count` axes.
+// Sets the window along axis number `i` of the node's `count` axes. Returns false if the attributes do not
+// fit together.
 bool set_axis(const OnnxNode& node, std::size_t i, std::size_t count, Dim size, Dim kernel,
               ImageWindow& window) {
   constexpr std::int64_t kMost = 1 << 20;
-  const std::size_t at = i + 2 - count;  // a single axis is the width
+  const std::size_t at = i + 2 - count;  // a single spatial axis is the width
   const auto kernels = node.wholes("kernel_shape"), strides = node.wholes("strides"),
              pads = node.wholes("pads"), dilations = node.wholes("dilations");
   const auto has = [](const std::vector<std::int64_t>& list, std::size_t wanted) {

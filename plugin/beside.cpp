@@ -15,11 +15,13 @@
 namespace lehr::onnxruntime {
 namespace {
 
-constexpr std::size_t kMostCharacters = 40;  // of a library's name
-// Number of unused contexts that are kept. If more calls have run at the same time, their contexts are ended.
+constexpr std::size_t kMostCharacters = 40;  // maximum length of a library's name
+// Maximum number of unused contexts that are kept. If more calls have run at the same time, the other
+// contexts are destroyed.
 constexpr std::size_t kMostFree = 64;
 
-char own_path[kMostPath - 64] = "";  // absolute; after its last '/' there is room for a library's name
+// Absolute path of the plug-in; the rest of kMostPath is room for a library's name.
+char own_path[kMostPath - 64] = "";
 Library* libraries = nullptr;
 pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t borrowing = PTHREAD_MUTEX_INITIALIZER;
@@ -36,8 +38,8 @@ class Locked {
   pthread_mutex_t& lock_;
 };
 
-// Whether it is a letter and then letters, digits and '_': it is not a path, and can be part of a function's
-// name.
+// Whether `name` is a letter followed by letters, digits and '_'. Then it is not a path, and it can be part
+// of a function's name.
 bool is_name(const char* name) {
   const std::size_t size = std::strlen(name);
   for (std::size_t i = 0; i < size; ++i) {
@@ -57,7 +59,8 @@ bool find_path(const char* name, char (&path)[kMostPath], Sentence& error) {
   return true;
 }
 
-// Checks a file's size: the loader would map more than a cut file has, and the process would be killed.
+// Checks whether a library's file is complete. The loader would map more bytes than a truncated file has, and
+// the process would be killed.
 bool check_file(Library& library, Sentence& error) {
   const int file = open(library.path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return true;  // dlopen() reports why
@@ -103,7 +106,7 @@ bool load(Library& library, Sentence& error) {
          find("_pack_bytes", functions.pack_bytes) && find("_pack", functions.pack);
 }
 
-// Makes a context with options of its own: nothing is started.
+// Makes a context with these options.
 kernels_context* made(const Library& library, const kernels_options& options, Sentence& error) {
   char why_not[sizeof error.text] = "";
   kernels_context* const context =

@@ -1,5 +1,5 @@
-// Libraries of `lehr export` (runtime/kernels.h) in this library's folder, and contexts of them that calls
-// share.
+// Loads libraries of `lehr export` (runtime/kernels.h) from the plug-in's folder, and keeps contexts of these
+// libraries that calls share.
 #pragma once
 
 #include <limits.h>
@@ -12,7 +12,7 @@ namespace lehr::onnxruntime {
 
 constexpr std::size_t kMostPath = 2 * PATH_MAX;
 
-/// A library's functions that nodes call.
+/// Functions of a library that nodes call.
 struct LibraryFunctions {
   decltype(&kernels_format) format;
   decltype(&kernels_interface) interface;
@@ -27,12 +27,12 @@ struct LibraryFunctions {
   decltype(&kernels_pack) pack;
 };
 
-/// A context that no call uses.
+/// A context that no call uses at the moment.
 struct FreeContext {
   std::uint32_t threads = 0;
   kernels_context* context = nullptr;
 };
-/// A context of the GPU. Until a call has used it, it has no stream.
+/// A context for the GPU. It has no stream until a call has used it.
 struct StreamContext {
   bool has_stream = false;
   void* stream = nullptr;
@@ -47,21 +47,22 @@ struct Library {
   LibraryFunctions functions = {};
   Array<FreeContext> free;
   Array<StreamContext> of_streams;
-  std::uint64_t gpu_nodes = 0;  ///< contexts of the GPU live as long as this is above 0
+  /// Number of nodes on the GPU; contexts for the GPU exist as long as it is above 0.
+  std::uint64_t gpu_nodes = 0;
   Library* next = nullptr;
 };
 
-/// Notes the path that this plug-in was loaded by, while a relative one is still valid. Later calls do
-/// nothing.
+/// Stores the path from which this plug-in was loaded. The first call must come early, while a relative path
+/// is still valid. Later calls do nothing.
 void note_own_path();
-/// Returns the library lib<NAME>.so in the folder of that path, or, if it has none, in the folder of the file
-/// that the path leads to. The first call that names it loads it, forever. Returns nullptr with a sentence on
-/// failure.
+/// Returns the library lib<NAME>.so in the folder of the plug-in's path. If the path is a link and that
+/// folder has no such library, it looks in the folder of the link's target. The first call for a name loads
+/// the library, which is never unloaded. On failure, returns nullptr and writes a sentence to `error`.
 Library* library_beside(const char* name, Sentence& error);
-/// Whether another file has its path now.
+/// Whether another file has replaced the library's file since it was loaded.
 bool was_replaced(const Library& library);
 
-/// A context for the processor that only this call uses.
+/// A context for the processor. No other call uses it while this object lives.
 class BorrowedContext {
  public:
   BorrowedContext(Library& library, std::uint32_t threads, Sentence& error);
@@ -76,10 +77,11 @@ class BorrowedContext {
   kernels_context* context_ = nullptr;
 };
 
-/// The context of a stream of the GPU. While this lives, no other thread uses any: a launch is short.
+/// The context for a stream of the GPU. While this object lives, no other thread can use any context for the
+/// GPU. Calls only launch kernels, which takes little time.
 class LockedGpuContext {
  public:
-  /// `stream` is nullptr while a node is created: any context is right then.
+  /// `stream` is nullptr while a node is created, for which any context is right.
   LockedGpuContext(Library& library, void* const* stream, Sentence& error);
   ~LockedGpuContext();
   LockedGpuContext(const LockedGpuContext&) = delete;
@@ -89,7 +91,8 @@ class LockedGpuContext {
  private:
   kernels_context* context_ = nullptr;
 };
-/// Count the nodes that run on the GPU; the last one ends its contexts.
+/// Count the nodes that run on the GPU. end_gpu_node() for the last node destroys the library's contexts for
+/// the GPU.
 void begin_gpu_node(Library& library);
 void end_gpu_node(Library& library);
 

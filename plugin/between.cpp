@@ -8,7 +8,7 @@
 namespace lehr::onnxruntime {
 namespace {
 
-// Bytes of tensors in one piece of the work: less is not worth another thread.
+// Bytes of tensors that one piece of the work handles. A smaller piece is not worth another thread.
 constexpr std::int64_t kPieceBytes = 65536;
 
 std::int64_t elements(const Shape& shape) {
@@ -32,7 +32,7 @@ bool broadcast(const Shape& a, const Shape& b, Shape& both, Sentence& error) {
 
 }  // namespace
 
-/// The inputs of a call, and its work: pieces of it may run at the same time.
+/// The inputs and the work of a call. Several pieces of the work may run at the same time.
 struct Between::Call {
   const OrtApi* api;
   OrtKernelContext* context;
@@ -40,9 +40,9 @@ struct Between::Call {
   const std::uint16_t* inputs[2] = {};
   Shape shapes[2] = {}, out = {};
   std::uint16_t* output = nullptr;
-  PlaneWindows windows = {};               ///< of a pool
-  std::int64_t units = 0, unit_bytes = 1;  ///< units are planes, rows or numbers
-  std::int64_t piece = 1;                  ///< units of a piece
+  PlaneWindows windows = {};               ///< windows of a pool
+  std::int64_t units = 0, unit_bytes = 1;  ///< number of units (planes, rows or numbers), and bytes of each
+  std::int64_t piece = 1;                  ///< number of units in a piece
   std::atomic<bool> no_memory = false;
 
   void run_all() {
@@ -93,7 +93,7 @@ struct Between::Call {
         means_of_plane(windows, inputs[0] + i * size, output + i * out_size);
   }
 
-  // Adds tensors number by number if they have one shape, else row by row.
+  // Adds tensors: number by number if their shapes are equal, else row by row.
   void add(std::int64_t begin, std::int64_t end) const {
     if (shapes[0] == shapes[1])
       return add_rows(inputs[0] + begin, 1, inputs[1] + begin, 1, output + begin, end - begin);
@@ -105,7 +105,7 @@ struct Between::Call {
     const Shape& shape = shapes[input];
     return shape.rank == 0 || shape.dims[shape.rank - 1] == 1 ? 0 : 1;
   }
-  // Returns the input's row that belongs to a row of the output.
+  // Returns the row of an input that is broadcast to a row of the output.
   const std::uint16_t* row_of(int input, std::int64_t row) const {
     const Shape& shape = shapes[input];
     std::int64_t at = 0, size = shape.rank == 0 ? 1 : shape.dims[shape.rank - 1];
@@ -152,7 +152,7 @@ bool Between::compute(OrtKernelContext* context, Sentence& error) const {
   return !call.no_memory || refuse(error, "there is no memory for its rows");
 }
 
-// Computes the output's shape and the work's units.
+// Computes the output's shape, and divides the work into units.
 bool Between::prepare(Call& call, Sentence& error) const {
   const Shape& image = call.shapes[0];
   const bool is_pool = op_.kind != Kind::kRelu && op_.kind != Kind::kAdd;

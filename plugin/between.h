@@ -1,5 +1,5 @@
-// Operators in bf16 between matches, which the engine only has for f32. A node of the domain ai.lehr has
-// ONNX's name, attributes and meaning for it (version 22), and one output.
+// Operators between matches in bf16, which the engine has only in f32. Such a node belongs to the domain
+// ai.lehr. Its operator's name, attributes and meaning are those of ONNX (version 22), and it has one output.
 #pragma once
 
 #include "plugin/windows.h"
@@ -18,7 +18,7 @@ inline constexpr BetweenOperator kBetweenOperators[] = {
     {BetweenOperator::Kind::kAdd, "Add", 2},
     {BetweenOperator::Kind::kRelu, "Relu", 1}};
 
-/// One node of a session, on processors.
+/// One node of a session on a processor.
 class Between {
  public:
   using Kind = BetweenOperator::Kind;
@@ -26,7 +26,7 @@ class Between {
   Between(const Between&) = delete;
   Between& operator=(const Between&) = delete;
 
-  /// Reads its attributes. Returns nullptr, or a status.
+  /// Reads the node's attributes. Returns nullptr on success, or a status.
   OrtStatus* create(const OrtKernelInfo* info);
   /// Computes the output. Calls may run at the same time.
   OrtStatus* run(OrtKernelContext* context) const;

@@ -6,7 +6,7 @@
 namespace lehr::onnxruntime {
 namespace {
 
-// Vectors of 16 bytes, which all processors have that this is compiled for.
+// Vectors of 16 bytes, which every supported processor has.
 using Numbers = std::int16_t __attribute__((vector_size(16)));
 using FourWords = std::uint32_t __attribute__((vector_size(16)));
 using FourIntegers = std::int32_t __attribute__((vector_size(16)));
@@ -14,8 +14,8 @@ using EightIntegers = std::int32_t __attribute__((vector_size(32)));
 using FourFloats = float __attribute__((vector_size(16)));
 constexpr std::int64_t kBlock = 8;
 
-/// Calls block(begin, count) for the blocks of [0, size). `count` is kBlock, which the compiler knows, except
-/// for the last block.
+/// Calls block(begin, count) for each block of [0, size). `count` is the constant kBlock, so that the
+/// compiler can optimize for it, except for the last block.
 template <typename Function>
 inline void for_blocks(std::int64_t size, const Function& block) {
   std::int64_t begin = 0;
@@ -23,7 +23,7 @@ inline void for_blocks(std::int64_t size, const Function& block) {
   if (begin < size) block(begin, size - begin);
 }
 
-// Copies a few numbers without a call.
+// Copies fewer than kBlock numbers without calling memcpy().
 inline void copy_some(const std::uint16_t* from, std::uint16_t* to, std::int64_t count) {
   if ((count & 4) != 0) {
     std::memcpy(to, from, 8);
@@ -55,17 +55,18 @@ inline __attribute__((always_inline)) void store(Vector block, std::uint16_t* to
   if (count != kBlock) copy_some(some, to, count);
 }
 
-/// Eight numbers as f32: those at even positions, and those after each of them.
+/// Eight numbers as f32: the numbers at even positions, and the numbers at odd positions.
 struct Floats {
   FourFloats even, odd;
 };
 
-// A bf16's bits are the upper ones of the same f32.
+// The bits of a number in bf16 are the upper bits of the same number in f32.
 inline Floats widened(FourWords pairs) {
   return {reinterpret_cast<FourFloats>(pairs << 16), reinterpret_cast<FourFloats>(pairs & 0xffff0000)};
 }
 
-// Rounds half to even, in the upper bits. A computed NaN has its upper bits set, and keeps them.
+// Rounds to bf16, half to even. The result is in the upper 16 bits. A NaN stays as it is, since the upper
+// bits of a computed NaN are set.
 inline FourWords rounded(FourFloats numbers) {
   const auto bits = reinterpret_cast<FourWords>(numbers);
   const auto is_number = reinterpret_cast<FourWords>(numbers == numbers);
@@ -79,19 +80,20 @@ inline std::uint16_t rounded(float number) {
   return static_cast<std::uint16_t>(rounded(FourFloats{number})[0] >> 16);
 }
 
-// Maps bits to integers in the numbers' order, and back.
+// Maps the bits of numbers to integers that are ordered like the numbers. Applied twice, it gives the bits
+// again.
 inline Numbers turned(Numbers bits) {
   return bits ^ ((bits >> 15) & 0x7fff);
 }
-constexpr std::int16_t kLeast = -0x7f81;  // including -inf
+constexpr std::int16_t kLeast = -0x7f81;  // the integer of -inf
 
-// NaNs with a sign are below -inf: they become NaNs without.
+// Maps the bits of numbers to ordered integers. Negative NaNs would be below -inf, and become positive NaNs.
 inline Numbers ordered(Numbers bits) {
   const Numbers order = turned(bits);
   return order ^ (order < kLeast);
 }
 
-// Returns the first, third, ... of sixteen numbers.
+// Returns every second of sixteen numbers: the first, the third, ...
 inline Numbers every_other(Numbers a, Numbers b) {
   const FourIntegers lower[2] = {reinterpret_cast<FourIntegers>(a) << 16 >> 16,
                                  reinterpret_cast<FourIntegers>(b) << 16 >> 16};
@@ -104,7 +106,8 @@ inline Numbers larger(Numbers a, Numbers b) {
   return a > b ? a : b;
 }
 
-/// The positions of a window, which begins at `begin`, that are in [0, end): the first one, and how many.
+/// The positions of a window, which begins at `begin`, that lie within [0, end): the first position, and
+/// their number.
 struct Within {
   Within(const Window& window, std::int64_t begin, std::int64_t end) : first(0), count(window.kernel) {
     if (begin >= 0 && begin + window.reach() <= end) return;
@@ -115,7 +118,8 @@ struct Within {
   std::int64_t first, count;
 };
 
-/// Computes a plane's maxima row by row: first of numbers above each other, then of those beside each other.
+/// Computes the maxima of a plane, one row of the output at a time. It first takes the maxima of the numbers
+/// in each column of the windows, then the maxima along the row.
 class Maxima {
  public:
   Maxima(const PlaneWindows& windows, const std::uint16_t* from, void* scratch)
@@ -123,7 +127,8 @@ class Maxima {
     std::fill(row_, row_ + row_size(windows), static_cast<std::uint16_t>(kLeast));
   }
 
-  /// Returns the numbers of a row, including those that the last windows' blocks read after it.
+  /// Returns the size of the scratch row in numbers, including the numbers after the row that the blocks of
+  /// the last windows read.
   static std::int64_t row_size(const PlaneWindows& windows) {
     const Window& along = windows.along;
     return std::max((windows.out_width - 1) * along.stride + along.reach(), along.before + windows.width) +
@@ -172,7 +177,7 @@ class Maxima {
   std::uint16_t* const row_;
 };
 
-/// Computes a plane's means, row by row.
+/// Computes the means of a plane, one row of the output at a time.
 class Means {
  public:
   Means(const PlaneWindows& windows, const std::uint16_t* from) : windows_(windows), from_(from) {}
@@ -199,14 +204,14 @@ class Means {
   }
 
  private:
-  // Returns the number of elements in a window's mean, along one dimension.
+  // Returns the number of elements that count in a window's mean along one dimension.
   std::int64_t counted(const Window& window, std::int64_t begin, std::int64_t size) const {
     return windows_.counts_pads
                ? Within(window, begin + window.before, size + window.before + window.after).count
                : Within(window, begin, size).count;
   }
 
-  // Returns the sums of windows beside each other.
+  // Returns the sums of neighbouring windows, of kWindows at a time.
   template <int kWindows>
   FourFloats sum(const std::uint16_t* from, std::int64_t rows, const Within& columns) const {
     FourFloats sums = {};
@@ -266,7 +271,8 @@ void add_rows(const std::uint16_t* a, std::int64_t a_step, const std::uint16_t* 
   });
 }
 
-// Bits of negative numbers are integers up to -0x80, -inf; those of NaNs with a sign are above.
+// As 16-bit integers, the bits of negative numbers are at most -0x80 (-inf). The bits of negative NaNs are
+// larger.
 void relu_row(const std::uint16_t* from, std::uint16_t* to, std::int64_t count) {
   for_blocks(count, [&](std::int64_t begin, std::int64_t size) {
     const auto bits = load<Numbers>(from + begin, size);

@@ -1,4 +1,4 @@
-// The engine's errors as sentences, and its tensors as shapes and addresses.
+// Turns the engine's errors into sentences, and its tensors into shapes and addresses.
 #pragma once
 
 #include "plugin/onnxruntime_api.h"
@@ -21,10 +21,11 @@ bool succeeded(const OrtApi* api, OrtStatus* status, Sentence& error);
 /// Returns the status of a plug-in's function: "node 'NAME': WHAT".
 OrtStatus* failed(const OrtApi* api, const char* node, const Sentence& error);
 
-/// Reads a tensor's shape. Returns false with a sentence on failure, also for too many dimensions.
+/// Reads a tensor's shape. On failure, which includes too many dimensions, returns false and writes a
+/// sentence to `error`.
 bool shape_of(const OrtApi* api, const OrtValue* tensor, Shape& shape, Sentence& error);
-/// Reads the type of an input in the model; kUndefined if it is not a tensor. Returns false with a sentence
-/// on failure.
+/// Reads the type that the model states for an input; kUndefined if the input is not a tensor. Returns false
+/// with a sentence on failure.
 bool input_type(const OrtApi* api, const OrtKernelInfo* info, std::size_t input, OrtElementType& type,
                 Sentence& error);
 /// Reads the address of a tensor's elements, which may be nullptr if it has no elements. Returns false with a
@@ -33,7 +34,8 @@ bool data_of(const OrtApi* api, const OrtValue* tensor, void*& data, Sentence& e
 
 /// Reads a node's name, which ends in a 0. Returns false with a sentence on failure.
 bool node_name(const OrtApi* api, const OrtKernelInfo* info, Array<char>& name, Sentence& error);
-/// Read attributes of a node. Return false with a sentence if it has none of that name and type.
+/// Read attributes of a node. If the node has no attribute of this name and type, return false and write a
+/// sentence to `error`.
 bool text_attribute(const OrtApi* api, const OrtKernelInfo* info, const char* name, Array<char>& text,
                     Sentence& error);
 bool ints_attribute(const OrtApi* api, const OrtKernelInfo* info, const char* name, Array<std::int64_t>& ints,

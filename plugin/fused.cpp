@@ -8,7 +8,7 @@ std::atomic<std::uint64_t> kernel_calls = 0;
 
 namespace {
 
-/// A kernels_parallel_for on the engine's threads.
+/// Implements kernels_parallel_for with the engine's threads.
 struct OnEngine {
   const OrtApi* api;
   const OrtKernelContext* context;
@@ -21,7 +21,7 @@ struct OnEngine {
     const Work& work = *static_cast<const Work*>(given);
     work.work(work.context, static_cast<std::uint32_t>(worker));
   }
-  // If the engine refuses to run the work, the caller's thread runs it alone: kernels_call sees to that.
+  // If the engine refuses to run the work, kernels_call() runs all of it on the calling thread.
   static void all(void* pool, std::uint32_t workers, void (*work)(void* context, std::uint32_t worker),
                   void* context) {
     const OnEngine& engine = *static_cast<const OnEngine*>(pool);
@@ -39,7 +39,7 @@ constexpr unsigned long long shown(std::uint64_t number) {
   return static_cast<unsigned long long>(number);
 }
 
-// Reads a rank and the dimensions at `at`, and moves `at` after them.
+// Reads a rank and that many dimensions from position `at` on, and moves `at` to the position after them.
 bool take_shape(const Array<std::int64_t>& ints, std::size_t& at, Shape& shape) {
   const std::int64_t rank = ints[at++];
   if (rank < 0 || rank > static_cast<std::int64_t>(Shape::kMostRank) ||
@@ -68,7 +68,7 @@ bool fits(const Shape& said, const Shape& shape) {
 
 }  // namespace
 
-/// The inputs of a call: the kernel's arguments, and what follows from the first input.
+/// The arguments of a call, and the facts that follow from its first input.
 struct Fused::Call {
   void* arguments[kMostInputs + kMostOutputs];
   Shape first;
@@ -183,7 +183,7 @@ bool Fused::match_tensors(const OrtKernelInfo* info, Sentence& error) {
                 inputs_.size(), outputs_.size(), inputs, outputs);
 }
 
-// Checks the sizes that are known without a call.
+// Checks the sizes that are known before any call.
 bool Fused::check_planned(Sentence& error) {
   const Shape& first = inputs_[0].shape;
   std::uint64_t rows = 0;

@@ -1,4 +1,4 @@
-// One fused node of a session: its attributes, and the function of a library that computes it.
+// A fused node of a session: its attributes, and the function of a library that computes it.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@ extern std::atomic<std::uint64_t> kernel_calls;
 
 class Fused {
  public:
-  /// `target` is KERNELS_CPU or KERNELS_CUDA; `makes` is the output type of its operator.
+  /// `target` is KERNELS_CPU or KERNELS_CUDA. `makes` is the output type of the node's operator.
   Fused(const OrtApi* api, std::uint32_t target, OrtElementType makes)
       : api_(api), target_(target), makes_(makes) {}
   ~Fused();
   Fused(const Fused&) = delete;
   Fused& operator=(const Fused&) = delete;
 
-  /// Reads the node's attributes, finds its function, and packs. Returns nullptr, or a status if it cannot be
-  /// computed here.
+  /// Reads the node's attributes, finds its function in the library, and packs its constant operand. Returns
+  /// nullptr on success, or a status if the node cannot be computed here.
   OrtStatus* create(const OrtKernelInfo* info);
   /// Computes the outputs. Calls may run at the same time.
   OrtStatus* run(OrtKernelContext* context);
@@ -30,12 +30,12 @@ class Fused {
   static constexpr std::size_t kMostInputs = 32, kMostOutputs = 4;
   struct Call;
   struct Input {
-    Shape shape;  ///< an initializer's, or the attribute's: a dimension of 0 may have any size
+    Shape shape;  ///< shape of the initializer, or shape in the attribute; a dimension of 0 may have any size
     std::uint32_t tensor = 0;
     bool is_constant = false;
   };
   struct Output {
-    Shape shape;  ///< the attribute's: a dimension of 0 is the first input's
+    Shape shape;  ///< shape in the attribute; a dimension of 0 stands for the first input's dimension
     std::uint32_t tensor = 0;
   };
   bool read(const OrtKernelInfo* info, Sentence& error);
@@ -65,8 +65,8 @@ class Fused {
   const kernels_function* function_ = nullptr;
   Array<Input> inputs_;
   Array<Output> outputs_;
-  bool any_open_ = false;        ///< whether calls differ in their rows
-  Prepacked* packed_ = nullptr;  ///< of the packed tensor; nullptr: no tensor is packed
+  bool any_open_ = false;        ///< whether the number of rows may differ from call to call
+  Prepacked* packed_ = nullptr;  ///< memory of the packed tensor; nullptr: no tensor is packed
 };
 
 }  // namespace lehr::onnxruntime

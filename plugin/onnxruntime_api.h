@@ -1,8 +1,8 @@
-// The part of ONNX Runtime's C API that is used both by the plug-in that runs kernels in it (plugin) and by
-// the baseline that times it (measure/vendor/onnxruntime): slots of its table of functions, numbers and
-// structs, written out from include/onnxruntime/core/session/onnxruntime_c_api.h of
-// github.com/microsoft/onnxruntime, so that no build needs its package. It only needs the language: bundles
-// ship it.
+// The part of ONNX Runtime's C API that Lehr uses: slots of its table of functions, numbers and structs. The
+// plug-in that runs kernels in the engine (plugin) and the code that times the engine
+// (measure/vendor/onnxruntime) include it. It is written from
+// include/onnxruntime/core/session/onnxruntime_c_api.h of github.com/microsoft/onnxruntime, so that no build
+// needs the engine's package. It includes only headers of the language, since bundles ship it.
 //
 // The table only grows at its end, so a library of any later version has these slots at the same positions.
 // All of them exist since version 17, which came with ONNX Runtime 1.17.
@@ -13,11 +13,11 @@
 
 namespace lehr {
 
-/// The version to ask for: the lowest that has all slots below.
+/// The version of the table to request: the lowest version that has all slots below.
 inline constexpr std::uint32_t kOrtApiVersion = 17;
 
-// Opaque types. An object that a function returns through a pointer to a pointer is released by the slot
-// ort::Release...; a const one belongs to the object that it was got from.
+// Opaque types. If a function returns an object through a pointer to a pointer, the caller releases it with
+// ort::Release.... A const object belongs to the object from which it was obtained.
 struct OrtAllocator;
 struct OrtEnv;
 struct OrtKernelContext;
@@ -33,13 +33,14 @@ struct OrtTensorTypeAndShapeInfo;
 struct OrtTypeInfo;
 struct OrtValue;
 
-/// The table: function pointers, one after the other.
+/// The table of functions: an array of function pointers.
 struct OrtApi;
 
 /// The result of the library's only exported function, `const OrtApiBase* OrtGetApiBase()`.
 struct OrtApiBase {
-  const OrtApi* (*get_api)(std::uint32_t version);  ///< nullptr: the library is older than that
-  const char* (*get_version_string)();              ///< "1.23.2"
+  /// Returns nullptr if the library is older than this version.
+  const OrtApi* (*get_api)(std::uint32_t version);
+  const char* (*get_version_string)();  ///< "1.23.2"
 };
 
 /// Numbers of enum OrtErrorCode.
@@ -79,13 +80,14 @@ enum class OrtMemType : int { kCpu = -1, kDefault = 0 };
 /// Numbers of enum OrtCustomOpInputOutputCharacteristic.
 enum class OrtCharacteristic : int { kRequired = 0, kOptional = 1, kVariadic = 2 };
 
-/// An operator of a plug-in. It must outlive the sessions that know it. `op` is always itself. From
-/// infer_output_shape on, a null pointer stands for the engine's default.
+/// An operator of a plug-in. It must outlive all sessions that use it. In every function, `op` is the
+/// operator itself. For infer_output_shape and the members after it, a null pointer stands for the engine's
+/// default.
 struct OrtCustomOp {
   std::uint32_t version = kOrtApiVersion;
   void* (*create_kernel)(const OrtCustomOp* op, const OrtApi* api, const OrtKernelInfo* info) = nullptr;
   const char* (*get_name)(const OrtCustomOp* op) = nullptr;
-  const char* (*get_execution_provider_type)(const OrtCustomOp* op) = nullptr;  ///< nullptr: the CPU's
+  const char* (*get_execution_provider_type)(const OrtCustomOp* op) = nullptr;  ///< nullptr: the CPU
   OrtElementType (*get_input_type)(const OrtCustomOp* op, std::size_t index) = nullptr;
   std::size_t (*get_input_type_count)(const OrtCustomOp* op) = nullptr;
   OrtElementType (*get_output_type)(const OrtCustomOp* op, std::size_t index) = nullptr;
@@ -112,7 +114,7 @@ struct OrtCustomOp {
   void (*release_alias_map)(int* inputs, int* outputs) = nullptr;
 };
 
-/// The table's functions by their names there: `ort::Run(api, session, ...)`.
+/// The functions of the table, with the names that they have there: `ort::Run(api, session, ...)`.
 namespace ort {
 
 template <int kNumber, typename Function>
@@ -133,7 +135,7 @@ inline constexpr Slot<0, OrtStatus*(OrtErrorCode, const char*)> CreateStatus;
 inline constexpr Slot<2, const char*(const OrtStatus*)> GetErrorMessage;
 inline constexpr auto ReleaseStatus = kReleaseSlot<93, OrtStatus>;
 
-// Sessions. A path, `const char*`, has the system's characters, as on all systems but Windows.
+// Sessions. A path is a `const char*`, as on all systems but Windows.
 inline constexpr auto CreateEnv =
     kStatusSlot<3, OrtLoggingLevel, const char* /* name in its log */, OrtEnv**>;
 inline constexpr auto ReleaseEnv = kReleaseSlot<92, OrtEnv>;
@@ -145,13 +147,13 @@ inline constexpr auto SetSessionGraphOptimizationLevel =
     kStatusSlot<23, OrtSessionOptions*, OrtOptimizations>;
 inline constexpr auto SetIntraOpNumThreads = kStatusSlot<24, OrtSessionOptions*, int>;
 inline constexpr auto SetInterOpNumThreads = kStatusSlot<25, OrtSessionOptions*, int>;
-/// Profiles from the creation of the session into a file whose name begins with this path.
+/// Profiles the session from its creation on. The name of the profile's file begins with this path.
 inline constexpr auto EnableProfiling = kStatusSlot<14, OrtSessionOptions*, const char* /* path */>;
-/// Writes that file, and returns its path.
+/// Writes the profile's file, and returns its path.
 inline constexpr auto SessionEndProfiling = kStatusSlot<110, OrtSession*, OrtAllocator*, char**>;
 inline constexpr auto AddSessionConfigEntry =
     kStatusSlot<130, OrtSessionOptions*, const char* /* key */, const char* /* value */>;
-/// Keeps the library's handle itself, unlike slot 29.
+/// The session options keep the library's handle, unlike with slot 29.
 inline constexpr auto RegisterCustomOpsLibrary_V2 =
     kStatusSlot<228, OrtSessionOptions*, const char* /* path */>;
 inline constexpr auto CreateSession =
@@ -159,7 +161,7 @@ inline constexpr auto CreateSession =
 inline constexpr auto CreateSessionFromArray =
     kStatusSlot<8, const OrtEnv*, const void*, std::size_t, const OrtSessionOptions*, OrtSession**>;
 inline constexpr auto ReleaseSession = kReleaseSlot<95, OrtSession>;
-/// `inputs` and `outputs` are in the order of their names. An output that is nullptr is created.
+/// Inputs and outputs are in the order of the given names. An output that is nullptr is created.
 inline constexpr auto Run =
     kStatusSlot<9, OrtSession*, const OrtRunOptions*, const char* const* /* input names */,
                 const OrtValue* const* /* inputs */, std::size_t, const char* const* /* output names */,
@@ -177,21 +179,21 @@ inline constexpr auto SessionGetInputName =
 inline constexpr auto SessionGetOutputName =
     kStatusSlot<37, const OrtSession*, std::size_t, OrtAllocator*, char**>;
 inline constexpr auto GetOnnxTypeFromTypeInfo = kStatusSlot<56, const OrtTypeInfo*, OrtOnnxType*>;
-/// nullptr if it is not a tensor's.
+/// Returns nullptr for a type that is not a tensor's.
 inline constexpr auto CastTypeInfoToTensorInfo =
     kStatusSlot<55, const OrtTypeInfo*, const OrtTensorTypeAndShapeInfo**>;
 inline constexpr auto ReleaseTypeInfo = kReleaseSlot<98, OrtTypeInfo>;
 
 // Tensors.
-/// The memory stays the caller's.
+/// The caller keeps ownership of the memory.
 inline constexpr auto CreateTensorWithDataAsOrtValue =
     kStatusSlot<49, const OrtMemoryInfo*, void*, std::size_t /* bytes */, const std::int64_t* /* shape */,
                 std::size_t /* rank */, OrtElementType, OrtValue**>;
 inline constexpr auto IsTensor = kStatusSlot<50, const OrtValue*, int*>;
 inline constexpr auto GetTensorMutableData = kStatusSlot<51, OrtValue*, void**>;
-/// The length of all strings of a tensor together, without any 0.
+/// Returns the length of all strings of a tensor together, without terminating zeros.
 inline constexpr auto GetStringTensorDataLength = kStatusSlot<53, const OrtValue*, std::size_t*>;
-/// The strings one after the other, and the offset where each begins.
+/// Returns all strings in one text, and the offset at which each begins.
 inline constexpr auto GetStringTensorContent =
     kStatusSlot<54, const OrtValue*, void*, std::size_t /* length */, std::size_t* /* begins */,
                 std::size_t /* how many */>;
@@ -200,7 +202,7 @@ inline constexpr auto GetTensorTypeAndShape = kStatusSlot<65, const OrtValue*, O
 inline constexpr auto GetTensorElementType =
     kStatusSlot<60, const OrtTensorTypeAndShapeInfo*, OrtElementType*>;
 inline constexpr auto GetDimensionsCount = kStatusSlot<61, const OrtTensorTypeAndShapeInfo*, std::size_t*>;
-/// -1: not known before the network runs.
+/// A dimension is -1 if it is not known before the network runs.
 inline constexpr auto GetDimensions =
     kStatusSlot<62, const OrtTensorTypeAndShapeInfo*, std::int64_t*, std::size_t>;
 inline constexpr auto GetTensorShapeElementCount =
@@ -211,7 +213,7 @@ inline constexpr auto ReleaseTensorTypeAndShapeInfo = kReleaseSlot<99, OrtTensor
 inline constexpr auto CreateCpuMemoryInfo = kStatusSlot<69, OrtAllocatorType, OrtMemType, OrtMemoryInfo**>;
 inline constexpr auto ReleaseMemoryInfo = kReleaseSlot<94, OrtMemoryInfo>;
 inline constexpr auto AllocatorFree = kStatusSlot<76, OrtAllocator*, void*>;
-/// The CPU's; it must not be released.
+/// Returns the CPU's allocator, which must not be released.
 inline constexpr auto GetAllocatorWithDefaultOptions = kStatusSlot<78, OrtAllocator**>;
 
 // A plug-in's operators.
@@ -220,13 +222,14 @@ inline constexpr auto CustomOpDomain_Add = kStatusSlot<27, OrtCustomOpDomain*, c
 inline constexpr auto AddCustomOpDomain = kStatusSlot<28, OrtSessionOptions*, OrtCustomOpDomain*>;
 inline constexpr auto ReleaseCustomOpDomain = kReleaseSlot<101, OrtCustomOpDomain>;
 
-// A node, when its kernel is created. `size` is that of the text with its 0, in and out; with a null pointer
-// for the text only the size is returned.
+// Facts about a node, for the creation of its kernel. `size` is in and out: the size of the text with its
+// terminating 0. If the pointer to the text is null, only the size is returned.
 inline constexpr auto KernelInfoGetAttribute_int64 =
     kStatusSlot<86, const OrtKernelInfo*, const char*, std::int64_t*>;
 inline constexpr auto KernelInfoGetAttribute_string =
     kStatusSlot<87, const OrtKernelInfo*, const char*, char*, std::size_t* /* size */>;
-/// `count` is the number of elements, in and out; with a null pointer for them only the count is returned.
+/// `count` is in and out: the number of elements. If the pointer to the elements is null, only the count is
+/// returned.
 inline constexpr auto KernelInfoGetAttributeArray_int64 =
     kStatusSlot<163, const OrtKernelInfo*, const char*, std::int64_t*, std::size_t* /* count */>;
 inline constexpr auto KernelInfo_GetInputCount = kStatusSlot<230, const OrtKernelInfo*, std::size_t*>;
@@ -244,8 +247,8 @@ inline constexpr auto KernelContext_GetOutput =
     kStatusSlot<91, OrtKernelContext*, std::size_t, const std::int64_t* /* shape */, std::size_t /* rank */,
                 OrtValue**>;
 inline constexpr auto KernelContext_GetGPUComputeStream = kStatusSlot<193, const OrtKernelContext*, void**>;
-/// Calls work(context, i) for i in [0, total) on the engine's intra-op threads, and returns when all have
-/// returned; in at most `batches` pieces, 0: any number.
+/// Calls work(context, i) for i in [0, total) on the engine's intra-op threads, and returns when all calls
+/// have returned. The calls are divided into at most `batches` pieces; 0: any number.
 inline constexpr auto KernelContext_ParallelFor =
     kStatusSlot<274, const OrtKernelContext*, void (*)(void*, std::size_t), std::size_t /* total */,
                 std::size_t /* batches */, void* /* context */>;

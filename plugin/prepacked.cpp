@@ -26,7 +26,7 @@ void end(Prepacked* one) {
 Prepacked* new_prepacked(std::uint64_t bytes) {
   runtime::Owner<Prepacked> made = runtime::Owner<Prepacked>::make();
   if (!made || posix_memalign(&made->memory, 64, bytes) != 0) return nullptr;
-  // Bytes between the parameters are compared, too.
+  // All bytes are set, since the bytes between the parameters are compared, too.
   std::memset(made->memory, 0, bytes);
   made->bytes = bytes;
   return made.release();
@@ -51,7 +51,7 @@ Prepacked* share(Prepacked* made) {
 
 void drop(Prepacked* used) {
   pthread_mutex_lock(&sharing);
-  const bool is_last = used->users <= 1;  // 0: it was never shared
+  const bool is_last = used->users <= 1;  // 0: the memory was never shared
   if (!is_last) --used->users;
   if (is_last)
     for (Prepacked** at = &all_shared; *at != nullptr; at = &(*at)->next)

@@ -1,12 +1,12 @@
-// Memory that kernels have prepacked. Nodes whose weights and kernels make the same bytes share one memory,
-// whatever session they belong to.
+// Memory with operands that kernels have prepacked. Nodes share it if their prepacked bytes are equal, even
+// if they belong to different sessions.
 #pragma once
 
 #include <cstdint>
 
 namespace lehr::onnxruntime {
 
-/// Prepacked memory. It is not written to once share() has it.
+/// Prepacked memory. Nothing writes to it after share().
 struct Prepacked {
   std::uint64_t bytes = 0;
   void* memory = nullptr;
@@ -14,18 +14,18 @@ struct Prepacked {
   Prepacked* next = nullptr;
 };
 
-/// Returns zeroed memory, aligned to 64 bytes, for a kernel to prepack into; it must be passed to share() or
-/// drop(). Returns nullptr if there is no memory.
+/// Returns memory into which a kernel can prepack: zeroed, and aligned to 64 bytes. The caller must pass it
+/// to share() or drop(). Returns nullptr if there is no memory.
 Prepacked* new_prepacked(std::uint64_t bytes);
-/// Returns the memory that all nodes with the same bytes use: `made`, or an older one, and then `made` is
-/// freed. The caller is one of its users until drop(). Prepacked bytes are compared, not the addresses of
-/// weights: an engine frees a closed session's weights before its nodes, and another session's may have the
-/// same address.
+/// Returns the memory that all nodes with the same prepacked bytes use. It is `made`, or older memory with
+/// equal bytes; then `made` is freed. The caller counts as a user of the memory until drop(). Addresses of
+/// weights are not compared: an engine frees the weights of a closed session before its nodes, and the
+/// weights of another session may then get the same address.
 Prepacked* share(Prepacked* made);
-/// Gives it up; the last user frees it.
+/// Ends the caller's use of the memory. The last user frees it.
 void drop(Prepacked* used);
 
-/// Returns the bytes of prepacked memory in this process, each counted once.
+/// Returns the bytes of all prepacked memory in this process. Shared memory counts once.
 std::uint64_t prepacked_bytes();
 
 }  // namespace lehr::onnxruntime

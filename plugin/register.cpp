@@ -1,4 +1,4 @@
-// The functions that ONNX Runtime calls in a library of operators: those of the domain ai.lehr.
+// The functions through which ONNX Runtime gets the plug-in's operators, which are in the domain ai.lehr.
 #include <pthread.h>
 
 #include <iterator>
@@ -66,7 +66,7 @@ OrtMemType memory_of(const OrtCustomOp*, std::size_t) {
 int is_false(const OrtCustomOp*) {
   return 0;
 }
-// As a number it is the least count, or the version.
+// Returns 1: true, or the least number of inputs or outputs, or the first version.
 int is_true(const OrtCustomOp*) {
   return 1;
 }
@@ -100,7 +100,7 @@ void destroy(void* kernel) {
   ended.reset(static_cast<Node*>(kernel));
 }
 
-/// Returns an operator with the members that all of them share.
+/// Returns an operator with the members that are the same for all operators.
 template <typename Node, typename Entry>
 constexpr Entry entry() {
   Entry made;
@@ -172,7 +172,7 @@ OrtStatus* add_entries(const OrtApi* api, OrtCustomOpDomain* domain) {
   return status;
 }
 
-/// The domain outlives every session, so there is one for each loaded engine, forever.
+/// The domain of one loaded engine. It is never destroyed, since it must outlive all sessions.
 struct Domain {
   const OrtApi* api;
   OrtCustomOpDomain* domain;
@@ -199,7 +199,7 @@ OrtStatus* domain_of(const OrtApi* api, OrtCustomOpDomain*& domain) {
 }  // namespace
 }  // namespace lehr::onnxruntime
 
-/// Registers the operators. `SessionOptions.register_custom_ops_library` calls it.
+/// Registers the operators. `SessionOptions.register_custom_ops_library` calls this function.
 LEHR_PLUGIN_API lehr::OrtStatus* RegisterCustomOps(lehr::OrtSessionOptions* options,
                                                    const lehr::OrtApiBase* base) {
   using namespace lehr::onnxruntime;
@@ -220,7 +220,8 @@ LEHR_PLUGIN_API lehr::OrtStatus* RegisterCustomOps(lehr::OrtSessionOptions* opti
   return status != nullptr ? status : lehr::ort::AddCustomOpDomain(api, options, domain);
 }
 
-/// Returns the bytes that the kernels of all sessions of this process keep besides the models' own weights.
+/// Returns the bytes of prepacked memory that all sessions of this process keep in addition to the models'
+/// weights.
 LEHR_PLUGIN_API std::uint64_t lehr_onnxruntime_prepacked_bytes() {
   return lehr::onnxruntime::prepacked_bytes();
 }

@@ -1,4 +1,4 @@
-// Types and shapes of tensors, by the words that libraries use for types.
+// Types and shapes of tensors. Libraries name the types by words such as "f32".
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace lehr::onnxruntime {
 
 /// Returns the type; kUndefined for a word that is not a type.
 OrtElementType type_named(std::string_view word);
-/// Returns "u8"; "another type" if libraries have no word for it.
+/// Returns the word for a type, such as "u8"; "another type" if libraries have no word for it.
 const char* word_of(OrtElementType type);
 /// Returns the bytes of one element; 0 if libraries have no word for its type.
 std::int64_t bytes_of(OrtElementType type);
@@ -27,8 +27,8 @@ struct Shape {
   std::int64_t bytes(OrtElementType type) const;
 };
 
-/// The operators of the domain ai.lehr that stand for several of a model's nodes: the engine must know their
-/// output types before it asks.
+/// An operator of the domain ai.lehr that stands for several nodes of a model. Each output type has its own
+/// operator, since the engine must know an operator's output type before a node exists.
 struct FusedOperator {
   const char* name;
   OrtElementType makes;

@@ -5,11 +5,11 @@
 namespace lehr::onnxruntime {
 namespace {
 
-// No tensor of a model that fits into memory has a larger dimension, and sums and products of two do not
-// overflow.
+// Limit of dimensions. No model that fits into memory has a larger one, and sums and products of two
+// dimensions do not overflow.
 constexpr std::int64_t kMostDimension = std::int64_t{1} << 31;
 
-// Reads one of `count` values of a list. If the list is not empty, it must have this many.
+// Reads value number `i` of a list. The list must have `count` values, or be empty.
 bool element(const Array<std::int64_t>& list, std::size_t count, std::size_t i, std::int64_t& value,
              Sentence& error) {
   if (list.size() == 0) return true;
@@ -19,8 +19,8 @@ bool element(const Array<std::int64_t>& list, std::size_t count, std::size_t i, 
          refuse(error, "an attribute has a number that is negative or too large");
 }
 
-// Counts the positions. If a last, incomplete window counts, versions of the engine differ in whether it may
-// begin after the image.
+// Counts the positions of a window. Refuses a last, incomplete window that begins after the image, since
+// versions of the engine differ in whether it counts.
 bool count_places(std::int64_t size, bool rounds_up, const Window& window, std::int64_t& count,
                   Sentence& error) {
   const std::int64_t free = size + window.before + window.after - window.reach();

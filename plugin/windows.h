@@ -11,17 +11,18 @@ struct Window {
   std::int64_t reach() const { return dilation * (kernel - 1) + 1; }
 };
 
-/// Attributes of ONNX's pools (version 22); lists that a node leaves out are empty.
+/// Attributes of ONNX's pools (version 22). A list that the node omits is empty.
 struct PoolAttributes {
   Array<std::int64_t> kernel, strides, pads, dilations;
   std::int64_t ceil_mode = 0, count_include_pad = 0;
   Array<char> auto_pad;  ///< empty: NOTSET
 };
-/// Reads the attributes. Returns false with a sentence if there is no memory.
+/// Reads the attributes. If there is no memory, returns false and writes a sentence to `error`.
 bool read_pool(const OrtApi* api, const OrtKernelInfo* info, PoolAttributes& pool, Sentence& error);
 
-/// Places the window along dimension `i` of `spatial`, in which an image has `size`, with the padding of
-/// auto_pad, and counts its positions. Returns false with a sentence on failure.
+/// Computes the window along spatial dimension number `i`, with the padding that auto_pad demands, and the
+/// number of its positions, `count`. `spatial` is the number of spatial dimensions, and `size` is the image's
+/// size in dimension `i`. On failure, returns false and writes a sentence to `error`.
 bool place_window(const PoolAttributes& pool, std::size_t spatial, std::size_t i, std::int64_t size,
                   Window& window, std::int64_t& count, Sentence& error);
 

@@ -13,12 +13,13 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789", kLetters = "abcdefghijklmnopqrstuvwxyz";
 
-/// Options of both drivers. The fields are computed below.
+/// Options that both drivers have. They set intermediate fields, from which the functions below compute the
+/// fields of a workload.
 constexpr Key kOptions[] = {{"types", "dt cfg", "f32"}, {"stag", "stag", "any"},     {"wtag", "wtag", "any"},
                             {"dtag", "dtag", "any"},    {"bias", "bia-dt", "undef"}, {"dir", "dir", "FWD_I"},
                             {"mb", "mb", "0"}};
 
-/// The sizes of a convolution. Those of its two dimensions are computed below.
+/// The sizes of a convolution. set_dimension() computes the workload's fields for height and width from them.
 constexpr Key kSizes[] = {{"groups", "g", "1"}, {"n", "mb", "2"}, {"c", "ic"},  {"k", "oc"},
                           {"ih", "ih"},         {"iw", "iw"},     {"oh", "oh"}, {"ow", "ow"},
                           {"kh", "kh"},         {"kw", "kw"},     {"sh", "sh"}, {"sw", "sw"},
@@ -32,7 +33,8 @@ bool is_product(std::string_view word) {
          word.find(':') != std::string::npos;
 }
 
-/// Whether a word is like "g32mb1ic64ih56...", in any order: letters and numbers, images among them.
+/// Whether a word is like "g32mb1ic64ih56...": letters and numbers in turn, in any order, that include a size
+/// of the image.
 bool is_convolution(std::string_view word) {
   const std::size_t digit = word.find_first_of(kDigits);
   const std::string_view begin = word.substr(0, digit);
@@ -51,7 +53,7 @@ void set_once(std::string_view& part, std::string_view word, std::string_view th
 
 Fields read_options(GivenValues options) {
   for (GivenValue& option : options) {
-    std::ranges::replace(option.name, '_', '-');  // older versions write it so
+    std::ranges::replace(option.name, '_', '-');  // older versions use underscores
     const bool attribute = option.name.starts_with("attr-") && option.name != "attr-scratchpad" &&
                            option.name != "attr-deterministic";
     if (attribute || option.name == "strides" || option.name == "encoding")
@@ -61,7 +63,7 @@ Fields read_options(GivenValues options) {
   return read_keys({kOptions}, options);
 }
 
-/// Sets three types from "u8s8f32", "bf16bf16f32", "f32:f32:f32" or "f32".
+/// Sets the types of three tensors from "u8s8f32", "bf16bf16f32", "f32:f32:f32" or "f32".
 void set_types(Fields& fields, std::string_view text, std::string_view operands) {
   std::vector<std::string> types(1);
   for (const char c : text) {
@@ -78,7 +80,7 @@ void set_types(Fields& fields, std::string_view text, std::string_view operands)
 
 // ---- convolutions ----
 
-/// Reads letters with a number each.
+/// Reads the sizes of a descriptor: names of letters, each followed by a number.
 GivenValues sizes_of(std::string_view descriptor) {
   GivenValues sizes;
   for (std::string_view text = descriptor; !text.empty();) {
@@ -97,8 +99,8 @@ GivenValues sizes_of(std::string_view descriptor) {
   return sizes;
 }
 
-/// Sets a dimension of the image, "h" or "w". Missing sizes are the other dimension's. The padding is on both
-/// sides.
+/// Sets the fields of one dimension of the image, "h" or "w", and returns its padding on both sides. Missing
+/// sizes are taken from the other dimension.
 std::string set_dimension(Fields& fields, const Fields& sizes, const std::string& own, const char* other) {
   const auto size = [&](const std::string& kind) {
     const auto mine = size_in(sizes, kind + own);
@@ -170,7 +172,7 @@ Workload product_of(std::string_view text, Fields options) {
   }
   for (const auto& [name, option] :
        {std::pair{"a_layout", "stag"}, {"b_layout", "wtag"}, {"c_layout", "dtag"}}) {
-    // "ba", "acb" and the like: the last two dimensions are swapped.
+    // Tags such as "ba" and "acb" mean that the last two dimensions are swapped.
     const std::string& tag = options[option];
     const bool by_rows = tag == "any" || tag.size() < 2 || tag.back() > tag[tag.size() - 2];
     fields[name] = by_rows ? "row" : "column";

@@ -1,5 +1,5 @@
 // Reads the flags of "cutlass_profiler --operation=Gemm --help" and "--operation=Conv2d --help" (CUTLASS,
-// profiler.md). A report's column has the flag's name without its dashes.
+// profiler.md). The columns of a report have the flags' names without dashes.
 #include <algorithm>
 
 #include "base/error.h"
@@ -43,8 +43,8 @@ constexpr Limit kConvLimits[] = {
     kBeta,
     kOperation};
 
-/// Returns "gemm", "conv2d", or another operation: by the operation's or the kernel's name, or else by the
-/// sizes.
+/// Returns "gemm", "conv2d", or the name of another operation. It is taken from the operation's or the
+/// kernel's name, or, if both are missing, from the sizes that are given.
 std::string_view operation_of(const GivenValues& arguments) {
   static constexpr std::string_view kOthers[] = {"conv3d",  "spgemm", "grouped", "rank_k",
                                                  "rank_2k", "trmm",   "symm"};
@@ -69,7 +69,9 @@ std::string_view operation_of(const GivenValues& arguments) {
 GivenValues cutlass_arguments(Words words) {
   std::vector<std::string_view> others;
   GivenValues arguments = options_of(words, others);
-  for (const std::string_view other : others)  // a switch says how it is run; a backslash joins lines
+  // Switches and backslashes are ignored: switches only affect how the problem is run, and a backslash joins
+  // lines.
+  for (const std::string_view other : others)
     if (!other.starts_with("--") && other != "\\")
       throw_user("'{}' is no argument of cutlass_profiler: --name=value is", other);
   return arguments;

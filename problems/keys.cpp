@@ -23,7 +23,7 @@ const Row* find_row(std::span<const Row> rows, std::string_view name) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// Checks a value, compared as text and as a number.
+/// Throws unless the limit accepts the value. Values are compared as text and as numbers.
 void check(const Limit& limit, const GivenValue& argument) {
   if (limit.only.empty() || is_among(argument.value, limit.only)) return;
   const auto number = parse_number(argument.value);
@@ -46,7 +46,7 @@ bool is_transposed(std::string_view text) {
   throw_user("'{}' does not say whether a matrix is transposed; write 1, true, T or 0, false, N", text);
 }
 
-/// Returns a type or a layout as a workload's text has it.
+/// Returns a type or a layout as it is written in a workload's text.
 std::string our_word(std::string_view text) {
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"i8", "s8"}, {"*", "f32"},    {"fe4m3", "e4m3"}, {"fe5m2", "e5m2"},
@@ -61,7 +61,8 @@ struct Tensor {
   std::string type, layout;
 };
 
-/// Removes "f16:row" or its parts, and returns them.
+/// Removes the type and layout of a tensor from the fields, and returns them. They are one field like
+/// "f16:row", or separate fields.
 Tensor taken_tensor(Fields& fields, const std::string& name) {
   const std::string text = taken(fields, name), layout = taken(fields, name + "_layout");
   const std::size_t colon = std::min(text.find(':'), text.size());
@@ -69,7 +70,7 @@ Tensor taken_tensor(Fields& fields, const std::string& name) {
           our_word(colon < text.size() ? std::string_view(text).substr(colon + 1) : layout)};
 }
 
-/// Completes missing types from the given ones.
+/// Sets missing types of tensors according to the given types.
 void complete_types(Fields& fields, std::span<Tensor> tensors) {
   const std::string dtype = our_word(taken(fields, "dtype"));
   if (tensors[0].type == "tf32") fields["math"] = "tf32";

@@ -1,4 +1,4 @@
-// A notation as a table of keys, and the one reader of such tables.
+// Describes a notation as a table of keys, and reads problems by such tables.
 #pragma once
 
 #include <cstdint>
@@ -21,57 +21,59 @@ namespace lehr {
 /// - a_trans, b_trans: whether A and B are stored the other way than C (1, true, T or 0, false, N)
 using Fields = std::map<std::string, std::string, std::less<>>;
 
-/// A key that defines the problem. Its value may be as in a workload's text, or as other tools write types
-/// and layouts: i8, fe4m3, tf32; NHWC, t, n.
+/// A key that defines the problem. Its value may be written as in a workload's text. Types and layouts may
+/// also be written as other tools write them: i8, fe4m3, tf32; NHWC, t, n.
 struct Key {
   std::string_view field;
-  /// Its spellings in the notation, with blanks between them. "": a constant.
+  /// Spellings of the key in the notation, separated by blanks. "": the notation has no such key, and the
+  /// value is always `usual`.
   std::string_view names;
-  /// The value if the key is left out; "": there is no such value.
+  /// The value if the key is missing; "": there is no default.
   std::string_view usual = {};
 };
 
-/// A key that sets nothing.
+/// A key that sets no field, with its accepted values.
 struct Limit {
   std::string_view names;
-  /// The values that are served, with blanks between them. "": all, and the names are those of different
-  /// keys, which say how the problem is run.
+  /// The accepted values, separated by blanks. If "", all values are accepted. Then `names` has several
+  /// different keys, which only affect how the problem is run.
   std::string_view only = {};
-  /// The effect of other values: the end of a sentence that begins with key and value.
+  /// The effect of other values, as the end of a sentence that begins with the key and the value.
   std::string_view why = {};
 };
 
 struct Notation {
   std::span<const Key> keys;
   std::span<const Limit> limits = {};
-  /// Names what an argument without a key should be: "flag of MIOpenDriver". "": such arguments are ignored.
+  /// The expected kind of argument, for errors about unknown keys: "flag of MIOpenDriver". "": unknown keys
+  /// are ignored.
   std::string_view thing = {};
 };
 
 struct GivenValue {
   std::string name, value;
-  /// Both as they were written, for sentences: "-n 2", "--beta=1".
+  /// Name and value as they were written, for errors: "-n 2", "--beta=1".
   std::string shown;
 };
 using GivenValues = std::vector<GivenValue>;
 
-/// Returns the values of the keys. If two have one field, the later one in the table counts. Throws
-/// Error(kUser) with one sentence for a key that is given twice, a value that is several or not served, and
-/// an argument that is not ignored.
+/// Returns the fields that the arguments set. If two keys of the table set the same field, the later one
+/// counts. Throws Error(kUser) with one sentence if a key is given twice, if a value is a list or not
+/// accepted, or if a key is unknown and not ignored.
 Fields read_keys(const Notation& notation, const GivenValues& arguments);
 
-/// Returns the workload with types, layouts and pairs put together; filters are square if s is missing.
-/// Throws Error(kUser) with one sentence.
+/// Returns the workload for these fields. Combines the parts of types, layouts and pairs. Filters are square
+/// if s is missing. Throws Error(kUser) with one sentence.
 Workload workload_of(std::string_view op, Fields fields);
 
-/// Returns the words "--name=value". The others, including "--name=", go to `others`.
+/// Returns the words of the form "--name=value". All other words, including "--name=", go to `others`.
 GivenValues options_of(std::span<const std::string_view> words, std::vector<std::string_view>& others);
 
-/// Removes a field; "" where it is missing.
+/// Removes a field and returns its value; "" if it is missing.
 std::string taken(Fields& fields, std::string_view name);
 
-/// Returns a field's number; nullopt if it is missing. Throws Error(kUser) if it is not from `least` to 2^31
-/// - 1: then no product of two numbers overflows.
+/// Returns a field's number; nullopt if it is missing. Throws Error(kUser) if the number is not from `least`
+/// to 2^31 - 1. Within these limits no product of two numbers overflows.
 std::optional<std::int64_t> size_in(const Fields& fields, std::string_view name, std::int64_t least = 0);
 
 }  // namespace lehr

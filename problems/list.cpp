@@ -23,7 +23,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// Reads a workload's text, in which one size for both sides of a filter means square filters.
+/// Reads a workload's own text. If it has only one size of the filters, they are square.
 Workload own_workload(Words words) {
   std::set<std::string_view> keys;
   std::string text(words[0]), width;
@@ -36,7 +36,7 @@ Workload own_workload(Words words) {
   return parse_workload(keys.contains("s") ? text : text + width);
 }
 
-/// DeepBench's columns; fw comes before fh, and w before h. Its matrices are stored by columns, as in cuBLAS.
+/// DeepBench's columns. Widths come before heights. Its matrices are stored by columns, as in cuBLAS.
 constexpr std::string_view kProduct[] = {"m", "n", "k", "a_trans", "b_trans"},
                            kConvolution[] = {"w", "h",     "c",     "n",        "k",       "s",
                                              "r", "pad_w", "pad_h", "stride_w", "stride_h"};
@@ -105,8 +105,8 @@ bool has(const std::vector<std::string>& columns, std::string_view name) {
   return std::ranges::find(columns, name) != columns.end();
 }
 
-/// Returns the names of a table's columns: those of a report, or ours, which include `op` and `params`.
-/// Returns nothing for another line.
+/// Returns the names of a table's columns, if the line is the head of a report of cutlass_profiler, or of a
+/// table with the columns `op` and `params`. Returns an empty list for another line.
 std::vector<std::string> columns_of(std::string_view line) {
   std::vector<std::string> names = fields_of(line);
   if (has(names, kReport)) return names;
@@ -115,14 +115,15 @@ std::vector<std::string> columns_of(std::string_view line) {
   return names;
 }
 
-/// Returns our name of a key among `params`.
+/// Returns the field that a key in the column `params` sets.
 std::string_view field_of_param(std::string_view key, bool product) {
   if (key == "transA") return "a_trans";
   if (key == "transB") return "b_trans";
   return key == "layout" && !product ? "x_layout" : key;
 }
 
-/// Reads a row's `op` and `params`, with our own keys except for types and layouts.
+/// Returns the workload of a row's `op` and `params`. The keys in `params` are fields of a workload's text,
+/// except for types and layouts.
 Workload params_workload(std::string_view op, std::string_view params) {
   const bool product = op == "gemm" || op == "gemm_batched";
   if (!product && op != "conv") throw_user("unknown operator '{}'; known are gemm, gemm_batched, conv", op);
@@ -155,7 +156,7 @@ Workload row_workload(std::string_view line, const std::vector<std::string>& col
   return params_workload(field("op"), field("params"));
 }
 
-/// Whether a line stands around the numbers in DeepBench's headers.
+/// Whether a line belongs to the C++ text around the numbers in DeepBench's headers.
 bool is_frame(std::string_view line) {
   return line.starts_with("std::vector<") || line == "{" || line == "}" || line == "};";
 }
@@ -166,7 +167,7 @@ Workload parse_problem_line(std::string_view given) {
   std::string line(given);
   std::ranges::replace(line, '\t', ' ');
   std::vector<std::string_view> words = words_of(line);
-  // A program's name may follow its log's prefix, and variables that it is started with.
+  // Before a program's name there may be the prefix of a log, and environment variables.
   const auto started = [&words](std::string_view program) {
     const auto name =
         std::ranges::find_if(words, [&](std::string_view word) { return word.ends_with(program); });
@@ -196,7 +197,7 @@ ProblemList read_problems(std::string_view text, std::string_view name) {
   std::vector<std::string> columns;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
   std::size_t number = 0;
-  std::string held;  // of a command that continues on the next line
+  std::string held;  // beginning of a command that continues on the next line
   const std::vector<std::string_view> lines = split(text, '\n');
   for (const std::string_view raw : lines) {
     ++number;

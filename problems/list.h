@@ -27,11 +27,11 @@ namespace lehr {
 Workload parse_problem_line(std::string_view line);
 
 struct ProblemList {
-  /// A repeated problem is kept once.
+  /// The problems, without repetition.
   std::vector<Workload> problems;
   /// A sentence for each line that is not a problem, with the name of the list and the line.
   std::vector<std::string> unusable;
-  /// Number of lines that should be problems.
+  /// Number of lines that are not skipped and should be problems.
   std::size_t lines = 0;
 };
 

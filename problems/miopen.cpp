@@ -1,4 +1,4 @@
-// Reads flags as "MIOpenDriver conv --help" and "MIOpenDriver gemm --help" name them.
+// Reads the flags that "MIOpenDriver conv --help" and "MIOpenDriver gemm --help" list.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,8 @@ constexpr Key kGemm[] = {{"m", "m a_h", "256"},
                          {"c_layout", "C isColMajor", "0"},
                          {"alpha", "A alpha", "1"}};
 
-/// Flags for how both are run. A bias is added by a separate call, which is not timed.
+/// Flags of both drivers that only affect how the problem is run. The driver adds a bias in a separate call,
+/// which it does not time.
 constexpr std::string_view kRun =
     "t time w wall V verify i iter s search P printconv S solution o dump_output G gpubuffer_check b bias";
 
@@ -54,7 +55,7 @@ constexpr Limit kGemmLimits[] = {
 
 constexpr std::string_view kThing = "flag of MIOpenDriver that says what is computed";
 
-/// Reads "-n 1", "--batchsize 1", "-batchsize 1", and all of them with a = between.
+/// Reads arguments like "-n 1", "--batchsize 1" and "-batchsize 1". An '=' may replace the blank.
 GivenValues arguments_of(Words words) {
   GivenValues arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -8,9 +8,9 @@ namespace lehr {
 
 struct Suite {
   std::string_view name;
-  /// The list, as read_problems() takes it.
+  /// The list as text for read_problems().
   std::string_view text;
-  /// A sentence for each part of it that is not a workload.
+  /// A sentence for each part of the original list that is not a workload.
   std::span<const std::string_view> left_out;
 };
 std::span<const Suite> suites();

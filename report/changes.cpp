@@ -14,10 +14,10 @@ namespace {
 
 using nlohmann::json;
 
-/// A task in the first log and in the second one; nullptr: not timed there.
+/// A task in the first log and in the second log; nullptr: the log has no time for it.
 using Pair = std::pair<const Task*, const Task*>;
 
-/// Returns the ratio of times of two runs. Its interval is widened by the difference of one kernel's times
+/// Returns the ratio of times from two runs. Its interval is widened, since the times of one kernel differ
 /// from run to run (tune/known_best.h).
 Ratio ratio_of(const Time& from, const Time& to) {
   const double value = from.us / to.us;
@@ -46,7 +46,7 @@ json compared(const Task* from, const Task* to) {
 
 json change_between(const Document& document, std::size_t from, std::size_t to) {
   std::map<std::pair<std::string, std::string>, Pair>
-      pairs;  // by workload; identity up to the driver, and caches
+      pairs;  // key: workload; device's identity without driver and compiler, but with caches
   for (const Task& task : document.tasks) {
     if (task.best.us <= 0 || (task.log != from && task.log != to)) continue;
     const std::string& identity = task.where.identity;

@@ -5,10 +5,10 @@
 
 namespace lehr::report {
 
-/// Compares the tasks of two logs, `from` and `to`, by workload and device. Another driver or compiler does
-/// not matter; of several tasks the fastest counts. Reports for each `from_us`, `to_us` (null: not timed
-/// there), `ratio` (from / to) with `ratio_interval`, and `word`: that of word_of(), "new" or "gone". The
-/// largest loss comes first.
+/// Compares the tasks of two logs, `from` and `to`. Tasks are the same if workload and device are equal; the
+/// driver and the compiler may differ. If a log has several such tasks, the fastest counts. Returns for each
+/// task `from_us` and `to_us` (null: the log has no time), `ratio` (from / to) with `ratio_interval`, and
+/// `word`: the word of word_of(), "new" or "gone". The task with the largest loss comes first.
 nlohmann::json change_between(const Document& document, std::size_t from, std::size_t to);
 
 }  // namespace lehr::report

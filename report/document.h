@@ -1,5 +1,6 @@
-// The content of a page about logs and about networks that were applied. `json` members are parts of the
-// document that `lehr report --json` prints, unchanged. The others are for drawing, and for joining these.
+// The content of a page about logs and about applied networks. Members of type `json` are parts of the
+// document that `lehr report --json` prints. The other members serve for drawing figures, and for connecting
+// the parts.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,12 @@
 
 namespace lehr::report {
 
-/// A session's part in one task.
+/// The trials that one session made for one task.
 struct Session {
   std::string id;
-  std::int64_t began_unix_ms = 0;  ///< since 1970
-  double seconds = 0;              ///< its duration: the verdict's, or the sum of its trials'
-  double span = 0;                 ///< seconds until its last trial, including other tasks' turns
+  std::int64_t began_unix_ms = 0;  ///< milliseconds since 1970
+  double seconds = 0;  ///< duration of the session: as in the verdict, or else the sum over its trials
+  double span = 0;     ///< seconds from its beginning until its last trial, including turns of other tasks
   nlohmann::json told;
 };
 
@@ -30,10 +31,10 @@ struct ToldDevice {
 struct Task {
   std::size_t log = 0, device = 0;  ///< positions in the document
   std::string workload;             ///< canonical text
-  Time best;                        ///< us 0: nothing was timed
+  Time best;                        ///< best time; `us` is 0 if nothing was timed
   bool proven = false;              ///< whether the winner has won finals
   Ratio over_default, over_library;
-  double seconds = 0;  ///< sum over its sessions
+  double seconds = 0;  ///< sum over the task's sessions
   std::vector<Session> sessions;
   ToldDevice where;
   nlohmann::json told;
@@ -42,9 +43,9 @@ struct Task {
 struct Document {
   std::vector<nlohmann::json> logs;
   std::vector<ToldDevice> devices;
-  std::vector<Task> tasks;  ///< by log, workload, device
+  std::vector<Task> tasks;  ///< ordered by log, workload, device
   std::vector<nlohmann::json> networks;
-  std::vector<nlohmann::json> changes;  ///< from each log to the next
+  std::vector<nlohmann::json> changes;  ///< comparison of each log with the next
   nlohmann::json told;                  ///< the whole document
 };
 

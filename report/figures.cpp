@@ -19,13 +19,13 @@ using nlohmann::json;
 
 constexpr double kWidth = 900;
 
-/// Whether an axis can have this number: a log from elsewhere may have any.
+/// Whether an axis can show this number. A log from another machine may have any number.
 bool can_be_drawn(double value) {
   return value > 1e-30 && value < 1e30;
 }
 
-/// Returns round numbers between the ends of an axis: 1, 2 and 5 of each power of ten, or only the powers if
-/// these are many.
+/// Returns round numbers between the ends of an axis: 1, 2 and 5 times each power of ten. On a long axis it
+/// returns only the powers of ten.
 std::vector<double> ticks_of(const LogAxis& axis) {
   const bool wide = axis.high() / axis.low() > 300;
   std::vector<double> ticks;
@@ -46,8 +46,8 @@ void draw_ratio(Svg& svg, const LogAxis& axis, double y, const Ratio& ratio, boo
              : svg.box(x - 4, y - 4, 8, 8, "fill2", "over the library: " + format_ratio(ratio));
 }
 
-/// Draws ratios of a log's tasks with their intervals; if there are many, those of the tasks that took
-/// longest.
+/// Draws the speedups of a log's tasks over the default, with their intervals. If there are too many tasks,
+/// it draws the ones that were tuned longest.
 std::string intervals_of(const Document& document, std::size_t log) {
   constexpr std::size_t kMostRows = 60;
   constexpr double kRow = 20, kLeft = 340, kTop = 30;
@@ -111,7 +111,7 @@ void draw_roofs(Svg& svg, const LogAxis& x, const LogAxis& y, double gflops, dou
            fmt::format("memory: {:.1f} GB/s", gbytes_per_s));
 }
 
-/// Draws speeds below the roofs, over operations per byte.
+/// Draws a roofline chart of a task: its speeds below the roofs, over operations per byte.
 std::string roofline_of(const json& roof, std::size_t task) {
   if (roof.is_null() || roof["points"].empty()) return "";
   constexpr double kLeft = 70, kBottom = 275, kTop = 25;
@@ -138,13 +138,14 @@ std::string roofline_of(const json& roof, std::size_t task) {
   return svg.figure(fmt::format("roofline-{}", task));
 }
 
-/// A share of seconds, or of another whole.
+/// A part of a bar: a share of seconds, or of another total.
 struct Part {
   std::string name;
   double amount = 0;
 };
 
-/// Draws one bar of parts, with a legend below it: `format` of each amount.
+/// Draws one bar that is divided into parts, and a legend with the amount of each part below it. `format` is
+/// the format of an amount.
 std::string parts_of(std::vector<Part> parts, const std::string& id, const char* title, const char* format) {
   constexpr std::size_t kMostNamed = 6;
   double whole = 0;

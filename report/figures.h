@@ -1,4 +1,4 @@
-// The drawings of a page that never move.
+// The figures of a page that do not change in the browser.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace lehr::report {
 
-/// Returns all figures of the document: `intervals-LOG`, `roofline-TASK`, `phases-TASK`, `coverage-NETWORK`,
-/// by positions. A part without data has no figure.
+/// Returns all figures of the document. Their ids are `intervals-LOG`, `roofline-TASK`, `phases-TASK` and
+/// `coverage-NETWORK`, with positions in the document. A part without data has no figure.
 std::string figures_of(const Document& document);
 
 }  // namespace lehr::report

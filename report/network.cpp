@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the last of the tasks that compute it: of several logs the newest.
+/// Returns the position of the last timed task for the workload, which is in the newest log that has one.
 std::optional<std::size_t> task_of(const std::string& workload, const std::vector<Task>& tasks) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < tasks.size(); ++i)
@@ -25,7 +25,8 @@ std::optional<std::size_t> task_of(const std::string& workload, const std::vecto
   return found;
 }
 
-/// Returns what a log knows of one match with the workload; null if it knows nothing.
+/// Returns the times that the logs have for one match with this workload. Values are null if they are not
+/// known.
 json times_of(const std::string& workload, const std::vector<Task>& tasks) {
   const std::optional<std::size_t> at = task_of(workload, tasks);
   json task = at ? tasks[*at].told : json::object({{"winner", json::object()}});

@@ -15,7 +15,8 @@ std::string hash_of(const PageFile& file) {
   return fmt::format("'sha256-{}'", base64_of_hex(file.sha256));
 }
 
-/// Returns the document for a script element: text that could end it, or begin a comment in it, is escaped.
+/// Returns the document as text for a script element. Characters that could end the element, or begin a
+/// comment in it, are escaped.
 std::string script_json(const nlohmann::json& document) {
   std::string text = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), out;
   for (const char c : text)

@@ -7,7 +7,7 @@ const known = (values) => values.filter((value) => value != null);
 const distinct = (values) => [...new Set(known(values))].sort((a, b) => (a < b ? -1 : 1));
 const upTo = (n) => [...Array(n).keys()];
 
-/** An element with properties, and children: elements and texts; what is null or false is left out. */
+/** Returns an element with these properties and children (elements and texts). Children that are null or false are left out. */
 function el(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children.flat(9).filter((child) => child != null && child !== false));
@@ -15,15 +15,15 @@ function el(name, properties = {}, ...children) {
 }
 const div = (className, ...children) => el("div", { className }, children);
 const note = (...text) => el("p", { className: "note" }, String.raw(...text));
-/** Of a text "title: sentences". */
+/** Returns the heading and the note for a text like "title: sentences". */
 function heading(...text) {
   const [, title, rest] = String.raw(...text).match(/^(.*?): (.*)$/s);
   return [el("h2", {}, title), el("p", { className: "note" }, rest)];
 }
-/** A link to a section. One listener at the end follows it. */
+/** Returns a link to a section. One listener, at the end of this file, follows all links. */
 const link = (to, text, title = "") => el("a", { href: `#${to}`, title, to }, text);
 
-// Formats numbers for people. A dash stands for an unknown one.
+// Formats numbers for people. A dash stands for an unknown number.
 const UNITS = { h: 3.6e9, min: 6e7, s: 1e6, ms: 1e3, us: 1, ns: 1e-3 };
 const digits = (v, low, top) => Number(v.toPrecision(top)).toLocaleString("en-US", { minimumSignificantDigits: low });
 const number = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value, 1, 4));
@@ -38,7 +38,7 @@ function gain(value, ends) {
 }
 const date = (ms) => (Math.abs(ms) < 8e15 ? `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC` : "-");
 const SIGNS = { faster: "▲", same: "=", slower: "▼", new: "+", gone: "-" };
-// Formats values for tables and axes, by kind; `ends` are those of an interval, `row` is the table's.
+// Formats values for tables and axes, by kind. `ends` are the ends of a value's interval, `row` is the row of the table.
 const tick = (us) => time(us, 1);
 const share = (value) => `${Number((100 * value).toFixed(1))} %`;
 const timed = (us, ends) => time(us) + (ends ? ` ±${((50 * (ends[1] - ends[0])) / us).toFixed(1)} %` : "");
@@ -86,7 +86,7 @@ function table(caption, text, rows) {
   const whole = el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body);
   return { fill, box: el("div", { className: "table", tabIndex: 0, role: "region", ariaLabel: caption }, whole) };
 }
-/** The same, or nothing where there are no rows. */
+/** Returns the table, or false if there are no rows. */
 const tableOf = (caption, text, rows) => rows.length > 0 && table(caption, text, rows).box;
 
 /** A control that changes state[key] and calls update(): a select of values or [value, text], else a text. */
@@ -112,7 +112,7 @@ function filtered(caption, text, rows, selects) {
 }
 const SCALES = ["linear", "logarithmic"];
 
-/** A figure that the program drew, or null. */
+/** Returns a figure that the program has drawn, or null. */
 function drawn(id) {
   const found = document.querySelector(`#figures > #${id}`)?.cloneNode(true);
   found?.removeAttribute("id");
@@ -122,7 +122,7 @@ function drawn(id) {
   }
   return found;
 }
-/** What a colour of the style sheet is now, light or dark. */
+/** Returns the current value of a colour of the style sheet, which may be light or dark. */
 function colour(text) {
   page.style.outlineColor = text.includes("(") ? text : `var(--${text})`;
   return getComputedStyle(page).outlineColor;
@@ -141,7 +141,7 @@ function plot(label, state, build, rem = 19) {
   };
   return { box, pick: (name, key, options) => control(name, state, key, canvas.draw, options) };
 }
-/** The axis of `values` from "KIND KEY TITLE"; logarithmic where `scale` asks for it and they allow it. */
+/** Returns the axis for `values` from "KIND KEY TITLE". It is logarithmic if `scale` demands it and the values allow it. */
 function axis(values, text, scale = "linear", more = {}) {
   const [{ kind, name }] = columnsOf(text);
   const ticks = { callback: (value) => KINDS[kind](value), maxTicksLimit: 9, maxRotation: 0 };

@@ -1,4 +1,4 @@
-// The files in each page, as they were when this was built.
+// The files that each page includes. They are part of the program.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,12 @@ namespace lehr::report {
 
 struct PageFile {
   std::string_view text;
-  std::string_view sha256;  ///< in hexadecimal digits: the page's policy allows no other to run
+  /// Hash of the text in hexadecimal digits. The page's content security policy permits only scripts and
+  /// styles with these hashes.
+  std::string_view sha256;
 };
 struct PageFiles {
-  PageFile page, licence;          ///< page.html, which has positions for all others; chart_licence.txt
+  PageFile page, licence;          ///< page.html, with placeholders for all other files; chart_licence.txt
   PageFile script, style, charts;  ///< page.js, page.css, Chart.js
 };
 const PageFiles& page_files();

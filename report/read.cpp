@@ -22,7 +22,7 @@ using nlohmann::json;
 /// Workload and device.
 using TaskName = std::pair<std::string, std::string>;
 
-/// Returns the log's tasks: those with winners, and those of which nothing was timed.
+/// Returns the log's tasks with their winners. The winner is nullopt if nothing was timed for the task.
 std::map<TaskName, std::optional<Winner>> tasks_of(const Database& log, const DatabaseStats& stats) {
   std::map<TaskName, std::optional<Winner>> tasks;
   for (const Winner& winner : winners(log, {}))

@@ -1,5 +1,5 @@
-// Makes one self-contained page about logs: what was tuned, how, and with which results. Nothing is run for
-// it.
+// Makes one self-contained page about logs: what was tuned, how, and with which results. No kernel, engine or
+// compiler runs for it.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 namespace lehr::report {
 
 struct Request {
-  std::vector<std::string> logs;     ///< files; the oldest first if they are about one thing
+  std::vector<std::string> logs;     ///< paths of logs; if they show a development, the oldest first
   std::vector<std::string> applied;  ///< folders that `lehr apply` or `lehr optimize` wrote
-  /// Most trials of a task that are shown, besides those that were the fastest until then and the first of
-  /// each kind of failure; 0: all.
+  /// Upper limit of the number of trials that a page shows per task. Trials that were the fastest so far, and
+  /// the first of each kind of failure, are always shown and do not count. 0: all trials are shown.
   std::int64_t most_others = 5000;
 };
 
-/// Reads everything. Throws Error(kUser) for a file that is not a log or a folder that is not such a one,
-/// Error(kNotFound) if no log has a trial.
+/// Reads all logs and folders. Throws Error(kUser) if a file is not a log, or a folder was not written by
+/// `lehr apply` or `lehr optimize`, and Error(kNotFound) if no log has a trial.
 Document read(const Request& request);
 
-/// Returns the page: HTML that includes its charts' program, and loads nothing from any network.
+/// Returns the page as HTML. It includes the program that draws charts, and loads nothing from a network.
 std::string page_of(const Document& document);
 
 }  // namespace lehr::report

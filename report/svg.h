@@ -1,5 +1,5 @@
-// A drawing as SVG. Colours are the page's: each shape has a class of page.css, "ink", "muted", "grid",
-// "line", "fill1" to "fill6".
+// A drawing as SVG. page.css defines the colours: each shape has one of its classes, "ink", "muted", "grid",
+// "line", or "fill1" to "fill6", as `style`.
 #pragma once
 
 #include <string>
@@ -9,18 +9,19 @@ namespace lehr::report {
 
 class Svg {
  public:
-  /// Begins a drawing. The sizes are pixels if the page has room. A screen reader reads `title`.
+  /// Begins a drawing. Width and height are in pixels; a page with less room shrinks the drawing. Screen
+  /// readers read `title`.
   Svg(double width, double height, std::string_view title);
 
   void line(double x1, double y1, double x2, double y2, std::string_view style);
   void box(double x, double y, double width, double height, std::string_view style,
            std::string_view title = "");
   void dot(double x, double y, std::string_view style, std::string_view title);
-  /// `anchor` is the end of the text that is at this point: "start", "middle" or "end".
+  /// Adds text. `anchor` states which part of the text is at the point (x, y): "start", "middle" or "end".
   void text(double x, double y, std::string_view anchor, std::string_view text,
             std::string_view style = "ink");
 
-  /// Returns the drawing in a figure with this id.
+  /// Returns the drawing within an HTML element `figure` with this id.
   std::string figure(std::string_view id) const;
 
  private:
@@ -32,8 +33,8 @@ class Svg {
 /// A logarithmic axis that maps values to coordinates.
 class LogAxis {
  public:
-  /// Maps `low` to `high`, above 0, to `begin` to `end` of the drawing. The range is widened if it is a
-  /// point.
+  /// Maps the values from `low` to `high` to the coordinates from `begin` to `end`. `low` must be above 0. A
+  /// margin of 5 % is added at both ends.
   LogAxis(double low, double high, double begin, double end);
   double at(double value) const;
   double low() const { return low_; }

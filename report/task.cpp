@@ -33,7 +33,7 @@ Interval interval_at(const json& document, const char* match) {
   return {low, high};
 }
 
-/// Returns the libraries of a contest.
+/// Returns the libraries that a verdict compares with.
 json libraries_of(const json& verdict) {
   json libraries = json::array();
   for (const json& each : found_at(verdict, "/baselines", json::array()))
@@ -47,7 +47,7 @@ json libraries_of(const json& verdict) {
   return libraries;
 }
 
-/// Returns how a contest's session spent its seconds.
+/// Returns how the session of a verdict spent its time.
 json phases_of(const json& verdict) {
   json phases = json::array();
   for (const char* name : {"setup", "hints", "proposals", "compile", "trials", "finals"})
@@ -57,7 +57,7 @@ json phases_of(const json& verdict) {
   return phases;
 }
 
-/// Takes what a verdict knows of the session that gave it.
+/// Adds a verdict's facts about its session to this session.
 void take_session(const json& verdict, const std::string& id, std::vector<Session>& sessions) {
   const auto session = std::ranges::find(sessions, id, &Session::id);
   if (session == sessions.end()) return;
@@ -65,7 +65,8 @@ void take_session(const json& verdict, const std::string& id, std::vector<Sessio
   session->seconds = found_at(verdict, "/elapsed_s/total", session->seconds);
 }
 
-/// Returns the limits with the rates that the session has seen: a CPU's are not among the stored facts.
+/// Returns the device's limits with the peak rates that the session measured. The stored facts lack the rates
+/// of CPUs.
 Limits limits_with(const Workload& workload, const StoredDevice& device, const json& verdict) {
   Limits limits = limits_of(device);
   limits.dram_gbytes_per_s = found_at(verdict, "/peaks/gbytes_per_s", limits.dram_gbytes_per_s);
@@ -74,7 +75,8 @@ Limits limits_with(const Workload& workload, const StoredDevice& device, const j
   return limits;
 }
 
-/// Returns a workload's speeds below the device's roofs; `task` has its times.
+/// Returns the data of a roofline chart: a workload's speeds and the device's roofs. `task` has the
+/// workload's times.
 json roofline_of(const Workload& workload, const StoredDevice& device, const json& verdict,
                  const json& task) {
   const Roofline roofline(workload, limits_with(workload, device, verdict));
@@ -114,13 +116,14 @@ ToldDevice device_of(const Record& record, const std::map<std::uint64_t, StoredD
            {"os", known_or_null(facts.os)}}};
 }
 
-/// Returns the text that a range's kernels have in trials with the most rows; another workload's own text.
+/// Returns the workload's text in its trials. For a range of rows it is the text of the kernels with the most
+/// rows.
 std::string trials_text_of(const std::string& workload) {
   const std::optional<Workload> read = read_workload(workload);
   return read && is_range(*read) ? to_text(kernels_of(*read)) : workload;
 }
 
-/// Adds a winner, and what its trials show about its knobs.
+/// Adds the winner to a task, and the facts about knobs that its trials show.
 void take_winner(const Winner& winner, std::span<const Record> records, Task& task) {
   const Verdict& verdict = winner.verdict;
   task.best = verdict.best;
@@ -158,7 +161,7 @@ std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload
                               const std::optional<Winner>& winner) {
   std::vector<Record> records = facts.log.all({trials_text_of(workload), device, "", ""});
   if (records.empty()) return std::nullopt;
-  std::ranges::stable_sort(records, {}, &Record::created_unix_ms);  // a merge appends older ones
+  std::ranges::stable_sort(records, {}, &Record::created_unix_ms);  // a merge appends older records
   Task task;
   task.workload = workload;
   task.sessions = sessions_of(records, facts.origins);

@@ -1,4 +1,4 @@
-// One workload on one device in a log.
+// Describes one workload on one device in a log.
 #pragma once
 
 #include <map>
@@ -12,16 +12,17 @@
 
 namespace lehr::report {
 
-/// The data that all tasks of a log need.
+/// The data that the descriptions of all tasks of a log need.
 struct LogFacts {
   const Database& log;
-  std::map<std::string, std::string> origins;     ///< Database::origins()
-  std::map<std::uint64_t, StoredDevice> devices;  ///< Database::devices()
-  std::int64_t most_others = 0;                   ///< Request::most_others
+  std::map<std::string, std::string> origins;     ///< result of Database::origins()
+  std::map<std::uint64_t, StoredDevice> devices;  ///< result of Database::devices()
+  std::int64_t most_others = 0;                   ///< see Request::most_others
 };
 
-/// Returns a task with its winner (nullopt: nothing was timed). Trials of a range of rows are those of its
-/// kernels with the most rows. Returns nullopt if the log has no sound trial of it.
+/// Returns the description of a task. `winner` is nullopt if nothing was timed. The trials of a range of rows
+/// are those of its kernels with the most rows. Returns nullopt if the log has no undamaged trial of the
+/// task.
 std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload, const std::string& device,
                               const std::optional<Winner>& winner);
 

@@ -19,7 +19,7 @@ double seconds_between(std::int64_t from_unix_ms, std::int64_t to_unix_ms) {
   return std::max(0.0, (static_cast<double>(to_unix_ms) - static_cast<double>(from_unix_ms)) / 1000);
 }
 
-/// A session model's predictions for its timed trials, with their speeds.
+/// The predictions of a session's cost model for its timed trials, with the speeds of these trials.
 struct Scored {
   std::vector<double> predicted, speed;
   json told() const {
@@ -31,7 +31,7 @@ struct Scored {
   }
 };
 
-/// Returns which of the trials are shown.
+/// Returns the positions of the trials that are shown.
 std::vector<std::size_t> chosen(std::span<const Record> records, std::int64_t most_others) {
   std::vector<std::size_t> taken, others;
   double best = INFINITY;
@@ -80,11 +80,11 @@ void add_knobs(const Config& config, std::size_t before, json& trials) {
     if (column.size() == before) column.push_back(nullptr);
 }
 
-/// Times of the trials of a family, by the value of a knob.
+/// The times of a family's trials, grouped by the value of one knob.
 using Groups = std::map<std::int64_t, std::vector<double>>;
 
-/// Returns omega squared of log(time): the variance between the groups as a share of all, less the
-/// expectation by chance for this many groups.
+/// Returns omega squared of log(time): the share of the variance that lies between the groups, minus the
+/// share that is expected by chance for this number of groups.
 double explained_by(const Groups& groups) {
   double count = 0, sum = 0, squares = 0, between = 0;
   for (const auto& [value, times] : groups) {
@@ -105,7 +105,7 @@ double explained_by(const Groups& groups) {
   return std::max(0.0, (between - extra * error) / (squares + error));
 }
 
-/// Returns the only knob in which two configs of a family differ; nullptr if they differ in none, or in
+/// Returns the only knob in which two configs of a family differ; nullptr if they differ in no knob or in
 /// several.
 const KnobValue* only_difference(const Config& config, const Config& from) {
   const KnobValue* found = nullptr;
@@ -191,7 +191,8 @@ json trials_of(std::span<const Record> records, const std::vector<Session>& sess
 }
 
 json failures_of(std::span<const Record> records) {
-  std::map<FailureKind, std::pair<std::int64_t, const Record*>> kinds;  // how many, and the first one
+  // Number of failures of a kind, and the first of them.
+  std::map<FailureKind, std::pair<std::int64_t, const Record*>> kinds;
   for (const Record& record : records)
     if (const auto* const failure = std::get_if<Failure>(&record.outcome))
       ++kinds.try_emplace(failure->kind, 0, &record).first->second.first;
@@ -216,7 +217,7 @@ json knobs_of(std::span<const Record> records, const Config& winner) {
       const std::optional<std::int64_t> value = record.config.find(at.name);
       if (time && value && record.config.family == winner.family) groups[*value].push_back(*time);
     }
-    if (groups.size() < 2) continue;  // nothing is known of other values
+    if (groups.size() < 2) continue;  // no other value of this knob was timed
     json values, best;
     for (const auto& [value, times] : groups) {
       values.push_back(value);

@@ -16,7 +16,7 @@ kernels_context::~kernels_context() {
 namespace lehr::runtime {
 namespace {
 
-/// Writes the names of features: "avx512f, avx512bw and avx512vl".
+/// The names of features as text: "avx512f, avx512bw and avx512vl".
 struct FeatureNames {
   explicit FeatureNames(CpuFeatures features) {
     std::size_t at = 0;
@@ -28,7 +28,7 @@ struct FeatureNames {
           std::snprintf(text + at, sizeof text - at, "%s%s", before, cpu_feature(i).name.data()));
     }
   }
-  char text[1024] = "";  // room for all of an architecture
+  char text[1024] = "";  // room for all features of an architecture
 };
 
 // Counts bits. std::popcount() calls a function of the compiler's library if processors may lack the
@@ -39,7 +39,8 @@ std::uint32_t count_of(CpuFeatures features) {
   return count;
 }
 
-// Returns the features that the context lacks for a function: those of the variant that lacks fewest.
+// Returns the features that a function needs and the context lacks. Of all variants, it takes the one that
+// lacks the fewest features.
 CpuFeatures missing_features(const Function& function, CpuFeatures features) {
   CpuFeatures fewest = ~CpuFeatures{0};
   for (std::uint32_t i = 0; i < function.variant_count; ++i) {
@@ -57,14 +58,15 @@ std::uint32_t distance(const Variant& variant, std::uint32_t threads) {
   return variant.threads > threads ? variant.threads - threads : threads - variant.threads;
 }
 
-// Returns the most that a call takes on this many threads: a kernel for fewer threads leaves some idle.
+// Returns an upper limit of a call's time on `threads` threads. With fewer threads than the variant was tuned
+// for, the time grows in proportion. With more threads, some stay idle.
 double most_us(const Variant& variant, std::uint32_t threads) {
   const double us = time_of(variant, 0);
   return variant.threads > threads ? us * variant.threads / threads : us;
 }
 
-// Whether another variant for the same processors has a number of threads nearer to the context's, or the
-// same distance and is faster.
+// Whether another variant for the same processors fits the context's number of threads better: its number of
+// threads is nearer, or equally near and it is faster.
 bool has_nearer(const Function& function, const Variant& variant, const kernels_context& context) {
   const std::uint32_t far = distance(variant, context.threads);
   for (std::uint32_t i = 0; i < function.variant_count; ++i) {
@@ -77,8 +79,8 @@ bool has_nearer(const Function& function, const Variant& variant, const kernels_
   return false;
 }
 
-// Returns the fastest of these rows: for each level of processors the one with this number of threads, or the
-// nearest.
+// Returns the variant that calls use. For each level of processors, the variant with the nearest number of
+// threads is a candidate. The fastest candidate is returned.
 const Variant* best_variant(const Function& function, const kernels_context& context) {
   const Variant* best = nullptr;
   for (std::uint32_t i = 0; i < function.variant_count; ++i) {
@@ -90,7 +92,7 @@ const Variant* best_variant(const Function& function, const kernels_context& con
   return best;
 }
 
-// Sets the features that the options name. The processor must have all of them.
+// Limits the context to the named features. Returns an error if the processor lacks one of them.
 kernels_status limit_features(kernels_context* context, const char* names) {
   CpuFeatures allowed = 0;
   Words words(names);
@@ -158,7 +160,7 @@ kernels_status set_up(kernels_context* context, std::uint64_t interface, const k
 
 kernels_status fail(kernels_context* context, kernels_status status, const char* format, ...) {
   if (context == nullptr) return status;
-  char sentence[sizeof context->message];  // an argument may be the context's last one
+  char sentence[sizeof context->message];  // an argument may be the context's previous message
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(sentence, sizeof sentence, format, arguments);

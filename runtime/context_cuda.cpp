@@ -1,4 +1,5 @@
-// The context of a GPU: one loaded kernel per function, with its own workspaces, and its launch.
+// The GPU's part of a context: for each function a loaded kernel with its own workspaces, and the launch of
+// kernels.
 #include <cstdlib>
 #include <cstring>
 
@@ -7,7 +8,7 @@
 
 namespace lehr::runtime {
 
-/// The tensor map of the last call, and the address that it was made for; nullptr: it was not made.
+/// The tensor map of the last call, and the tensor's address in it; nullptr: no map was made yet.
 struct KeptMap {
   CudaTensorMap map;
   void* address;
@@ -15,7 +16,7 @@ struct KeptMap {
 
 /// A function's kernel on this GPU.
 struct ReadyKernel {
-  const CudaKernel* kernel = nullptr;  ///< nullptr: none runs here
+  const CudaKernel* kernel = nullptr;  ///< nullptr: no kernel runs on this GPU
   void* function = nullptr;
   bool from_ptx = false;
   std::size_t first_map = 0;  ///< position in CudaPart::maps
@@ -36,10 +37,10 @@ struct CudaPart {
   CudaPart& operator=(const CudaPart&) = delete;
 
   CudaGpu gpu;
-  Array<ReadyKernel> functions;  ///< in the table's order
+  Array<ReadyKernel> functions;  ///< in the order of the library's table
   Array<LoadedImage> images;
   CudaAddress memory = 0;   ///< workspaces of all kernels
-  KeptMap* maps = nullptr;  ///< of all kernels, aligned for the driver
+  KeptMap* maps = nullptr;  ///< tensor maps of all kernels, aligned for the driver
 };
 
 CudaPart::~CudaPart() {
@@ -86,7 +87,8 @@ kernels_status no_cuda_memory(kernels_context* context) {
   return fail(context, KERNELS_NO_MEMORY, "there is no memory for the kernels");
 }
 
-// Loads an image's module once; `module` is nullptr, with KERNELS_OK, if this GPU cannot run it.
+// Loads an image as a module, unless it is loaded already. If this GPU cannot run the image, sets `module` to
+// nullptr and returns KERNELS_OK.
 kernels_status image_of(kernels_context* context, std::uint32_t index, const char* kernel, void*& module) {
   CudaPart& part = *context->cuda;
   for (const LoadedImage& known : part.images)
@@ -100,7 +102,7 @@ kernels_status image_of(kernels_context* context, std::uint32_t index, const cha
               part.gpu.name_of(code));
 }
 
-// Loads a kernel. If this GPU cannot run it, `ready` has no kernel, and the GPU knows why.
+// Loads a kernel. If this GPU cannot run it, `ready` has no kernel, and CudaGpu::why_not has the reason.
 kernels_status load_cuda_kernel(kernels_context* context, const CudaKernel& kernel, bool ptx,
                                 ReadyKernel& ready) {
   CudaGpu& gpu = context->cuda->gpu;
@@ -129,8 +131,8 @@ bool tuned_on(const CudaKernel& kernel, const CudaGpu& gpu) {
          static_cast<int>(kernel.multiprocessors) == gpu.multiprocessors;
 }
 
-// Returns the next slower kernel after `last` (nullptr: the fastest) that `takes` accepts; nullptr after the
-// slowest.
+// Returns the fastest kernel that `takes` accepts and that is slower than `last`. If `last` is nullptr,
+// returns the fastest of all. Returns nullptr after the slowest kernel.
 template <typename Takes>
 const CudaKernel* next_slower(const Function& function, const CudaKernel* last, Takes takes) {
   const CudaKernel* best = nullptr;
@@ -143,8 +145,8 @@ const CudaKernel* next_slower(const Function& function, const CudaKernel* last, 
   return best;
 }
 
-// Chooses machine code that was tuned on this very GPU, else any that runs; the fastest of each. If none
-// runs, keeps the reason of the first one.
+// Chooses the function's kernel: the fastest one that was tuned on this kind of GPU and whose machine code
+// runs, else the fastest one that runs at all. If no kernel runs, keeps the first reason.
 kernels_status choose_cuda_kernel(kernels_context* context, const Function& function, ReadyKernel& ready) {
   CudaGpu& gpu = context->cuda->gpu;
   for (const bool here : {true, false}) {
@@ -162,8 +164,8 @@ kernels_status choose_cuda_kernel(kernels_context* context, const Function& func
   return KERNELS_OK;
 }
 
-// Chooses all kernels. Returns KERNELS_NO_KERNEL with the first function's reason if there is no kernel at
-// all.
+// Chooses a kernel for each function. If no function has a kernel, returns KERNELS_NO_KERNEL, with the reason
+// of the first function.
 kernels_status choose_cuda_kernels(kernels_context* context) {
   const Table& table = library_table();
   Array<ReadyKernel>& functions = context->cuda->functions;
@@ -188,8 +190,9 @@ std::uint64_t workspace_room(std::uint64_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-// Allocates one piece of zeros for all workspaces. The driver fills it on its default stream and may return
-// before it is filled. The context's stream may not wait for the default stream: hence the wait.
+// Allocates one zeroed piece of memory for all workspaces. The driver fills it on the default stream, and may
+// return before it is filled. This function waits for that, since the context's stream may not wait for the
+// default stream.
 kernels_status take_workspaces(kernels_context* context) {
   CudaPart& part = *context->cuda;
   std::uint64_t bytes = 0;
@@ -231,7 +234,7 @@ kernels_status make_room_for_maps(kernels_context* context) {
   return KERNELS_OK;
 }
 
-// Makes the map of an address, unless the last call had the same one.
+// Makes the tensor map for an address, unless the last call had the same address.
 CudaCode keep_map(const CudaFunctions& driver, const CudaTensorMapArguments& map, void* address,
                   KeptMap& kept) {
   if (kept.address == address) return 0;

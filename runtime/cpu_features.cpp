@@ -1,5 +1,5 @@
-// Asks the processor (on Arm the operating system's kernel) directly: __builtin_cpu_supports() needs a
-// library besides libc.
+// Asks the processor for its features (on Arm the operating system), since __builtin_cpu_supports() needs
+// another library than libc.
 #include "runtime/cpu_features.h"
 
 #include "runtime/cpu_levels.h"
@@ -26,7 +26,8 @@ std::string_view cpu_machine() {
 #if defined(__x86_64__)
 namespace {
 
-// Registers that the operating system must save (XCR0); a feature that uses others is not available.
+// Kinds of registers that a feature uses. The feature is available only if the operating system saves these
+// registers (XCR0).
 enum class Saved : std::uint8_t { kAlways, kAvx, kAvx512, kAmx };
 enum class From : std::uint8_t { k1Ecx, k7Ebx, k7Ecx, k7Edx, k71Eax, k80000001Ecx };
 
@@ -79,7 +80,7 @@ constexpr std::size_t kCount = sizeof kRows / sizeof *kRows;
 static_assert(kCount <= 64);
 
 struct Answers {
-  unsigned of[6] = {};  // in the order of From
+  unsigned of[6] = {};  // values of registers, in the order of From
   std::uint64_t saved = 0;
 };
 
@@ -104,7 +105,7 @@ Answers ask() {
   return answers;
 }
 
-// Returns the bits of XCR0 (volume 1, section 13.3).
+// Returns the bits of XCR0 that stand for these registers (Intel's manual, volume 1, section 13.3).
 std::uint64_t xcr0_bits_of(Saved what) {
   if (what == Saved::kAvx) return 0x6;
   if (what == Saved::kAvx512) return 0xe6;
@@ -139,8 +140,8 @@ struct FeatureRow {
   unsigned bit;
 };
 
-// Sources: Linux, arch/arm64/include/uapi/asm/hwcap.h; the macros are the Arm C Language Extensions'. Names
-// are GCC's and clang's, after -march=armv8-a+.
+// Sources: Linux, arch/arm64/include/uapi/asm/hwcap.h; the macros are from the Arm C Language Extensions. The
+// names are those that GCC and clang take after -march=armv8-a+.
 constexpr FeatureRow kRows[] = {
     {{"aes", "__ARM_FEATURE_AES"}, AT_HWCAP, 3},
     {{"sha2", "__ARM_FEATURE_SHA2"}, AT_HWCAP, 6},

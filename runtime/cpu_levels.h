@@ -1,4 +1,5 @@
-// Levels of instruction sets for which processors' kernels are made, whatever more the machine has.
+// Levels of instruction sets for which kernels are made. A kernel for a level uses no other features that a
+// machine may have.
 #pragma once
 
 #include <string_view>
@@ -6,15 +7,16 @@
 namespace lehr::runtime {
 
 struct CpuLevel {
-  std::string_view name;     ///< its name in `--isa`, and the compilers' for -march
+  std::string_view name;     ///< name of the level in `--isa`, and in the compilers' flag -march
   std::string_view machine;  ///< uname's name of the processors that may have it
-  std::string_view arch;     ///< of its vectors: Limits::arch
-  /// Names of cpu_features.h, in addition to those of the machine's previous level.
+  std::string_view arch;     ///< name of the level's vectors, as in Limits::arch
+  /// Names of features (cpu_features.h) that the level has in addition to those of the machine's previous
+  /// level.
   std::string_view features;
 };
 /// The levels of the x86-64 psABI, and those of Arm's architecture whose instructions a processor reports one
-/// by one. Lower levels of a machine come first. (Not inline: a linker would merge it for all libraries of a
-/// program.)
+/// by one. Lower levels of a machine come first. (Not inline, since a linker would merge the arrays of all
+/// libraries in a program.)
 constexpr CpuLevel kCpuLevels[] = {
     {"x86-64", "x86_64", "sse2", ""},
     {"x86-64-v2", "x86_64", "sse2", "sse3 ssse3 sse4.1 sse4.2 popcnt"},

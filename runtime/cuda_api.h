@@ -1,6 +1,7 @@
-// The part of the CUDA driver that is used both where kernels are measured (measure/cuda) and where libraries
-// run them (runtime): structs, numbers and prototypes, written out from the CUDA Driver API 13.0 manual, so
-// that no build needs a toolkit. It only needs the language: libraries ship it.
+// The part of the CUDA driver's API that Lehr uses: structs, numbers and prototypes. The code that measures
+// kernels (measure/cuda) and the code of libraries that runs them (runtime) include it. It is written from
+// the CUDA Driver API 13.0 manual, so that no build needs a toolkit. It includes only headers of the
+// language, since libraries ship it.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@ namespace lehr {
 /// An address on the device.
 using CudaAddress = unsigned long long;
 
-/// CUtensorMap: opaque, passed to kernels by value.
+/// CUtensorMap: opaque, and passed to kernels by value.
 struct alignas(64) CudaTensorMap {
   std::array<std::uint64_t, 16> words{};
 };
@@ -20,7 +21,7 @@ struct alignas(64) CudaTensorMap {
 /// Numbers of enum CUlaunchAttributeID.
 inline constexpr int kCudaClusterDimension = 4, kCudaProgrammaticStreamSerialization = 6;
 
-/// CUlaunchAttribute, of which two kinds are used.
+/// CUlaunchAttribute. Only two kinds of attributes are used.
 struct alignas(8) CudaLaunchAttribute {
   int id = 0;
   std::array<char, 4> pad{};
@@ -67,8 +68,8 @@ enum class CudaFunctionAttribute : int {
   kRegisters = 4,
   kMaxDynamicSharedBytes = 8,
 };
-/// Dynamic shared memory above this must be requested (CUDA C++ Programming Guide 13.0, "Shared Memory" of
-/// 8.x).
+/// A kernel must request dynamic shared memory above this number of bytes (CUDA C++ Programming Guide 13.0,
+/// "Shared Memory" of 8.x).
 inline constexpr std::int64_t kCudaDefaultSharedBytes = 48 * 1024;
 
 /// A tensor map without its address: the arguments of cuTensorMapEncodeTiled or, if `im2col`, of
@@ -79,10 +80,11 @@ struct CudaTensorMapArguments {
   int type = 0;  ///< enum CUtensorMapDataType
   unsigned rank = 0;
   std::array<std::uint64_t, kMaxRank> dims{};
-  std::array<std::uint64_t, kMaxRank> stride_bytes{};  ///< of all dimensions but the innermost, so one fewer
-  std::array<unsigned, kMaxRank> box{};                ///< of a tiled map
-  std::array<unsigned, kMaxRank> steps{};              ///< elementStrides
-  unsigned channels = 0, pixels = 0;  ///< of an im2col map, as its corners, which are of w, h
+  /// Strides of all dimensions but the innermost, so one fewer.
+  std::array<std::uint64_t, kMaxRank> stride_bytes{};
+  std::array<unsigned, kMaxRank> box{};    ///< box of a tiled map
+  std::array<unsigned, kMaxRank> steps{};  ///< elementStrides
+  unsigned channels = 0, pixels = 0;       ///< sizes of an im2col map; its corners are given as w, h
   std::array<int, 2> lower{}, upper{};
   int swizzle = 0;  ///< enum CUtensorMapSwizzle
 };

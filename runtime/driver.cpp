@@ -1,4 +1,4 @@
-// Opens the system's driver and a context of a GPU, and decides what runs there.
+// Opens the system's driver and a context of a GPU, and decides which code runs on the GPU.
 #include "runtime/driver.h"
 
 #include <dlfcn.h>
@@ -111,9 +111,10 @@ CurrentCuda::~CurrentCuda() {
   if (pushed_) gpu_.driver.context_pop(&popped);
 }
 
-// A driver loads machine code of its own major version of CUDA and of older ones. A device runs code of its
-// own major version whose minor version is not above its own. Code for one architecture only runs there (CUDA
-// C++ Programming Guide 13.0, "Binary Compatibility", "Architecture-Specific Features").
+// A driver loads machine code from compilers of its own or an older major version of CUDA. A device runs code
+// for its own major version of the architecture, if the code's minor version is not above its own. Code for a
+// specific architecture ("sm_90a") runs only on that one (CUDA C++ Programming Guide 13.0, "Binary
+// Compatibility", "Architecture-Specific Features").
 bool may_run_cubin(CudaGpu& gpu, const CudaNeeds& needs) {
   const bool fits = needs.this_arch_alone ? gpu.capability == needs.arch_number
                                           : gpu.capability / 10 == needs.arch_number / 10 &&
@@ -126,8 +127,8 @@ bool may_run_cubin(CudaGpu& gpu, const CudaNeeds& needs) {
          false;
 }
 
-// PTX of an older architecture runs on all newer ones, if the driver that compiles it is not older than the
-// compiler that wrote it.
+// PTX for an older architecture runs on all newer ones, if the driver, which compiles the PTX, is not older
+// than the compiler that wrote it.
 bool may_run_ptx(const CudaGpu& gpu, const CudaNeeds& needs) {
   return gpu.capability >= needs.arch_number && gpu.version >= needs.compiler;
 }

@@ -1,5 +1,5 @@
-// The CUDA driver, one of its contexts, and that context's GPU. The driver is a library of the system. It is
-// found by the loader's own search, as every program finds it, and only if there are kernels for it.
+// The CUDA driver, one of its contexts, and the GPU of this context. The driver is a library of the system,
+// which the loader finds by its usual search. It is loaded only if the library has kernels for GPUs.
 #pragma once
 
 #include <array>
@@ -31,13 +31,14 @@ struct CudaFunctions {
   CudaCode (*allocate)(CudaAddress*, std::size_t) = nullptr;
   CudaCode (*free)(CudaAddress) = nullptr;
   CudaCode (*fill)(CudaAddress, unsigned char, std::size_t) = nullptr;
-  CudaCode (*wait)(void*) = nullptr;  ///< for a stream
+  CudaCode (*wait)(void*) = nullptr;  ///< waits for a stream
   CudaLaunchKernelEx* launch = nullptr;
   CudaOccupancyMaxActiveClusters* active_clusters = nullptr;
   CudaEncodeTiled* encode_tiled = nullptr;
   CudaEncodeIm2col* encode_im2col = nullptr;
 
-  /// Fills in all of them. Returns the first one that `library` lacks; nullptr if it lacks none.
+  /// Fills in all functions from `library`. Returns the name of the first function that the library lacks;
+  /// nullptr if it has all.
   const char* find(void* library);
 };
 
@@ -48,30 +49,31 @@ struct CudaGpu {
   CudaGpu& operator=(const CudaGpu&) = delete;
 
   CudaFunctions driver;
-  void* context = nullptr;  ///< nullptr: not found, and `why_not` says why
+  void* context = nullptr;  ///< nullptr: no context was found, and `why_not` explains why
   int device = 0;
-  bool retained = false;  ///< whether it is the device's primary one, to be released
-  int version = 0;        ///< version of CUDA that the driver serves, 13000 for 13.0
+  bool retained = false;  ///< whether `context` is the device's primary context, which must be released
+  int version = 0;        ///< version of CUDA that the driver supports, 13000 for 13.0
   int capability = 0;     ///< 90
   int multiprocessors = 0;
-  char why_not[160] = "";  ///< say()'s last text: the end of a sentence, after "needs"
+  char why_not[160] = "";  ///< last text of say(): the end of a sentence after "needs"
 
   [[gnu::format(printf, 2, 3)]] void say(const char* format, ...);
   /// Returns the driver's name for a code; "an unknown error" for one that it does not know.
   const char* name_of(CudaCode code) const;
 };
 
-/// Loads the driver, which stays in the process: its threads, and the host's use of it, outlive this library.
-/// Returns false after say() has reported what is needed.
+/// Loads the driver. It is never unloaded, since its threads, and other users of it in the process, may
+/// outlive this library. On failure, calls say() and returns false.
 bool load_driver(CudaGpu& gpu);
-/// Takes the calling thread's context, else retains the device's primary one. Returns the driver's code.
+/// Uses the calling thread's current context. Without a current context, retains the primary context of
+/// device `ordinal`. Returns the driver's code.
 CudaCode find_context(CudaGpu& gpu, int ordinal);
-/// Queries the driver and the device. Returns false after say() if they do not answer.
+/// Queries the driver and the device. If they do not answer, calls say() and returns false.
 bool ask_device(CudaGpu& gpu);
 /// Releases a context that was retained. Everything that belongs to it must be released before.
 void release_context(CudaGpu& gpu);
 
-/// Makes a context current while this object lives, unless it already is.
+/// Makes a context current while this object lives, unless the context already is current.
 class CurrentCuda {
  public:
   explicit CurrentCuda(const CudaGpu& gpu);
@@ -87,25 +89,25 @@ class CurrentCuda {
 
 /// A kernel's requirements on a driver and a GPU.
 struct CudaNeeds {
-  const char* arch = "";           ///< "sm_90a"
-  int arch_number = 0;             ///< 90
-  bool this_arch_alone = false;    ///< "sm_90a": no other minor version runs it
-  int compiler = 0;                ///< 1000 major + 10 minor, as drivers report theirs
-  std::array<unsigned, 3> grid{};  ///< in blocks
+  const char* arch = "";         ///< "sm_90a"
+  int arch_number = 0;           ///< 90
+  bool this_arch_alone = false;  ///< whether no other architecture runs it, as with "sm_90a"
+  int compiler = 0;              ///< version of the compiler: 1000 major + 10 minor, as drivers report theirs
+  std::array<unsigned, 3> grid{};  ///< size of the grid in blocks
   std::array<unsigned, 3> block{};
   unsigned cluster = 1;  ///< number of blocks along x
   unsigned shared_bytes = 0;
 };
 
-/// Whether machine code for `needs.arch` runs there. If false, say() has reported why.
+/// Whether machine code for `needs.arch` runs on the GPU. If not, calls say() with the reason.
 bool may_run_cubin(CudaGpu& gpu, const CudaNeeds& needs);
-/// Whether PTX for it runs there.
+/// Whether PTX for `needs.arch` runs on the GPU.
 bool may_run_ptx(const CudaGpu& gpu, const CudaNeeds& needs);
-/// Loads machine code, or text that ends in a 0. If it is for another GPU or driver, returns 0 with `module`
-/// nullptr, and say() has reported why; else returns the driver's code.
+/// Loads machine code, or PTX that ends in a 0, and returns the driver's code. If the image is for another
+/// GPU or driver, sets `module` to nullptr, calls say() with the reason, and returns 0.
 CudaCode load_module(CudaGpu& gpu, const void* image, void*& module);
-/// Prepares a function for such launches. Returns false if this GPU has no room for it, which say() has
-/// reported.
+/// Prepares a function for launches with these needs. If the GPU has too few resources for it, calls say()
+/// and returns false.
 bool prepare(CudaGpu& gpu, const CudaNeeds& needs, void* function);
 
 }  // namespace lehr::runtime

@@ -1,4 +1,4 @@
-// Searches a library's table by the words of a workload.
+// Searches a library's table for a workload, word by word.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -9,8 +9,8 @@
 namespace lehr::runtime {
 namespace {
 
-// Whether the query has only words of the function's workload, and leaves out only optional ones. The field
-// `free` may have another value; "": none may.
+// Whether a query names the function's workload: it has only words of the workload, and leaves out only
+// optional words. The field `free` may have another value; "": no field may.
 bool matches(std::string_view query, const Function& function, std::string_view free) {
   const std::string_view workload = function.shown.workload;
   const auto is_free = [&](std::string_view word) { return !free.empty() && field_of(word) == free; };
@@ -24,7 +24,8 @@ bool matches(std::string_view query, const Function& function, std::string_view 
   return true;
 }
 
-/// The numbers of rows that a query names: one, or a range; zeros: it names none.
+/// The numbers of rows that a query names: a single number, or a range. Both members are 0 if it names no
+/// rows.
 struct Rows {
   std::uint64_t least = 0, most = 0;
 };
@@ -43,7 +44,7 @@ bool has_rows(std::string_view query, const Function& function) {
 
 constexpr std::size_t kMostCharacters = 2000;
 
-// Whether a text is a word, followed by words with '=' between a key and a value.
+// Whether a text has the form of a workload: a word, followed by words like "key=value".
 bool is_workload(std::string_view text) {
   Words words(text);
   std::string_view word;
@@ -70,7 +71,7 @@ bool runs_here(const kernels_context& context, const Function& function) {
              : context.variants[static_cast<std::size_t>(&function - table.functions)] != nullptr;
 }
 
-// Reports how to tune the workload that the library does not have.
+// Reports that the library lacks the workload, and how to tune it.
 kernels_status fail_untuned(kernels_context* context, const char* query, const Function* range) {
   char rows[64] = "";
   const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };

@@ -97,7 +97,7 @@ typedef struct kernels_tensor {
   uint32_t alignment;   ///< bytes
   uint32_t dimensions;  ///< outermost first
   uint64_t shape[KERNELS_MOST_DIMENSIONS];
-  uint64_t strides[KERNELS_MOST_DIMENSIONS];  ///< in elements
+  uint64_t strides[KERNELS_MOST_DIMENSIONS];  ///< strides in elements
   uint64_t bytes;
   /// Bytes of one row, if calls give the number of rows; then `bytes` and `shape` are those of the most rows.
   /// 0 if the number is fixed.
@@ -105,7 +105,7 @@ typedef struct kernels_tensor {
 } kernels_tensor;
 
 typedef struct kernels_function {
-  const char* name;      ///< its name in C
+  const char* name;      ///< name of the function in C
   const char* workload;  ///< canonical text, as `lehr` writes it
   const kernels_tensor* tensors;
   uint32_t tensor_count;
@@ -127,7 +127,7 @@ KERNELS_API const kernels_function* kernels_find(kernels_context* context, const
 
 /// The tuned kernels that a context uses for a function.
 typedef struct kernels_variant {
-  const char* kernel;     ///< its name in the code; of several kernels the one for the most rows
+  const char* kernel;     ///< name of the kernel in the code; of several kernels, the one for the most rows
   const char* device;     ///< device that it was tuned on
   const char* arch;       ///< "avx512", "sm_90a", ...
   uint32_t threads;       ///< threads that it was tuned with; 0: a GPU's

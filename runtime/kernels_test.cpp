@@ -9,10 +9,11 @@
 namespace lehr::runtime {
 namespace {
 
-// Byte after the last row of an output: a result computed from such a NaN is NaN, too.
+// Byte with which an output's memory after its last row is filled.
 constexpr unsigned char kBehind = 0x5a;
 
-/// Memory for a call of one kernel, all of it NaN.
+/// Memory for a call of one kernel. It is filled with NaN, so that a result that is computed from unwritten
+/// memory is NaN, too.
 class TestMemory {
  public:
   TestMemory() = default;
@@ -36,7 +37,7 @@ class TestMemory {
   }
 
  private:
-  void* pieces_[kMostParams + 1] = {};  ///< of each tensor; the last one is packed memory
+  void* pieces_[kMostParams + 1] = {};  ///< memory of each tensor; the last piece is packed memory
 };
 
 // Stores an element in memory, low bytes first.
@@ -63,7 +64,7 @@ double load(const TestedType& type, const unsigned char* from) {
   return type.bytes == 1 && type.least < 0 ? static_cast<std::int8_t>(whole) : whole;
 }
 
-/// One kernel's test: its tensors, with the bytes of each that exist and that are tested.
+/// The test of one kernel: for each tensor, the bytes that exist and the bytes that are tested.
 struct Tested {
   const Function& function;
   const Kernel& kernel;

@@ -20,8 +20,8 @@ class Array {
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
 
-  /// Makes it `size` values; new ones are zero. Returns false if there is no memory; then nothing has
-  /// changed.
+  /// Changes the size to `size` values. New values are zero. Returns false if there is no memory; then
+  /// nothing has changed.
   [[nodiscard]] bool resize(std::size_t size) {
     if (!reserve(size)) return false;
     for (std::size_t i = size_; i < size; ++i) data_[i] = T{};
@@ -62,7 +62,7 @@ class Array {
   std::size_t capacity_ = 0;
 };
 
-/// The owner of one value; empty if there was no memory.
+/// The owner of a single value. It is empty if there was no memory for the value.
 template <typename T>
 class Owner {
  public:
@@ -83,7 +83,7 @@ class Owner {
 
   /// Gives the value to the caller.
   T* release() { return std::exchange(value_, nullptr); }
-  /// Ends its value, and owns this one.
+  /// Destroys the owned value, and takes ownership of `value`.
   void reset(T* value) {
     if (value_ != nullptr) value_->~T();
     std::free(value_);

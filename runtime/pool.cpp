@@ -1,4 +1,4 @@
-// A caller and helpers, and a round that they run together.
+// Implements the pool: a caller and helpers, which run rounds of work together.
 #include "runtime/pool.h"
 
 #include <pthread.h>
@@ -10,8 +10,8 @@
 namespace lehr::runtime {
 namespace {
 
-// Number of times that a helper looks for the next round before it sleeps: kernels of one model follow each
-// other within microseconds, and waking a sleeper takes some 50 of them.
+// Number of times that a helper looks for the next round before it sleeps. The kernels of a network follow
+// each other within microseconds, and waking a sleeping helper takes some 50 microseconds.
 constexpr int kLooks = 4000;
 
 void relax() {
@@ -27,9 +27,10 @@ void relax() {
 /// The helpers of one process, and the round that they run.
 struct Crew {
   const pid_t process = getpid();
-  Crew* before = nullptr;  ///< of the parent process, whose threads do not exist here
+  Crew* before = nullptr;  ///< crew of the parent process, whose threads do not exist in this process
 
-  // A round begins under `mutex`, so that no helper misses it between its look and its sleep.
+  // A round begins while `mutex` is locked, so that no helper misses it between looking for a round and going
+  // to sleep.
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
   std::atomic<std::uint32_t> round = 0;
@@ -45,7 +46,7 @@ struct Crew {
   std::atomic<std::uint32_t> at_work = 0;  ///< number of helpers that have not finished the round
   Array<pthread_t> helpers;
 
-  /// Starts this many helpers, or as many as possible. Returns none if there is no memory.
+  /// Starts this many helpers, or as many as possible. Returns an empty owner if there is no memory.
   static Owner<Crew> start(std::uint32_t helpers) {
     Owner<Crew> crew = Owner<Crew>::make();
     if (!crew || !crew->helpers.resize(helpers)) return {};
@@ -69,8 +70,8 @@ struct Crew {
     begin_round();
     take_part();
     for (int looks = 1; at_work.load(std::memory_order_acquire) != 0; ++looks) {
-      // Now and then others run: with fewer processors than threads, the one that is waited for may be among
-      // them.
+      // From time to time this yields to other threads. If there are fewer processors than threads, the
+      // helper that this loop waits for may need the processor.
       if (looks % 1024 == 0)
         sched_yield();
       else

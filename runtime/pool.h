@@ -10,11 +10,11 @@ namespace lehr::runtime {
 
 struct Crew;
 
-/// Most threads of a pool.
+/// Maximum number of threads in a pool.
 inline constexpr std::uint32_t kMostThreads = 4096;
 
-/// The caller and helpers, which sleep while there is no work. A child process has none of its parent's
-/// threads: there the first round starts new helpers, as many as possible.
+/// A pool of threads: the caller, and helpers that sleep while there is no work. A child process does not
+/// have its parent's threads, so its first round starts new helpers, as many as possible.
 class Pool {
  public:
   Pool() = default;
@@ -22,11 +22,11 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Starts the threads, once, before the first round. `threads` is at least 1. Returns how many there are; 0
-  /// without memory.
+  /// Starts the helpers. Call it once, before the first round. `threads` is at least 1 and includes the
+  /// caller. Returns the number of threads, which may be lower; 0 if there is no memory.
   std::uint32_t start(std::uint32_t threads);
-  /// Calls work(context, i) for i in [0, workers) and returns when all calls have returned. A second round at
-  /// the same time runs on its caller alone. `work` must not fork.
+  /// Calls work(context, i) for i in [0, workers) and returns when all calls have returned. If another round
+  /// is running, this round runs on the calling thread alone. `work` must not fork.
   void run(std::uint32_t workers, void (*work)(void* context, std::uint32_t worker), void* context);
 
  private:

@@ -26,12 +26,12 @@ std::uint32_t number_of(const Function& function) {
   return static_cast<std::uint32_t>(&function - library_table().functions);
 }
 
-/// A call's work items; whichever worker is free takes the next one.
+/// The work items of a call. A worker that is free takes the next work item.
 struct Round {
   Tasks tasks;
   void* const* params;
   unsigned char* scratch;
-  std::uint64_t scratch_bytes;  ///< per worker, in whole cache lines
+  std::uint64_t scratch_bytes;  ///< scratch per worker, in whole cache lines
   std::atomic<long> next;
 };
 
@@ -52,7 +52,7 @@ void take_tasks(void* context, std::uint32_t worker) {
               tensor.name, tensor.alignment);
 }
 
-// Returns the variant that memory was packed for; nullptr if it is not one of this function's.
+// Returns the variant for which memory was packed; nullptr if no variant of this function has packed it.
 const Variant* packed_for(const Function& function, const void* packed) {
   Head head;
   std::memcpy(&head, packed, sizeof head);
@@ -72,7 +72,8 @@ const Variant* packed_for(const Function& function, const void* packed) {
               function.shown.name, name, function.shown.name);
 }
 
-// Reports a wrong number of rows. The command names a range that includes it.
+// Reports a number of rows that the function does not serve. The command in the message tunes a range that
+// includes this number.
 [[gnu::cold]] kernels_status fail_rows(kernels_context* context, const Function& function,
                                        std::uint64_t rows) {
   const kernels_function& shown = function.shown;
@@ -112,7 +113,8 @@ const Member& member_for(const Variant& variant, std::uint64_t rows) {
   return *member;
 }
 
-// Puts the unpacked operand and the packed pieces after the tensors.
+// Puts the address of the unpacked operand in the place of the packed tensor, and appends the packed pieces
+// after the tensors.
 void place_packed(const Function& function, const Variant& variant, void* packed, void** params) {
   auto* const memory = static_cast<unsigned char*>(packed);
   const std::uint32_t tensor = function.packed;
@@ -123,7 +125,7 @@ void place_packed(const Function& function, const Variant& variant, void* packed
     params[function.shown.tensor_count + i] = memory + at;
 }
 
-// Does what run_tasks() does; most calls have one work item, or one thread.
+// Does what run_tasks() does, but faster if a call has one work item or one thread, as most calls have.
 inline void run(kernels_context& context, const Kernel& kernel, void* const* params) {
   if (kernel.tasks == 1 && kernel.steps == 1) {
     kernel.entry(params, context.scratch, 0);
@@ -153,7 +155,7 @@ kernels_status run_variant(kernels_context& context, const Function& function, c
 
 kernels_status check_rows(kernels_context* context, const Function& function, std::uint64_t rows) {
   const kernels_function& shown = function.shown;
-  // 0 is below the least of every range.
+  // A call with 0 rows is wrong for every range, since the difference wraps around.
   const bool wrong =
       shown.most_rows == 0 ? rows != 0 : rows - shown.least_rows > shown.most_rows - shown.least_rows;
   return wrong ? fail_rows(context, function, rows) : KERNELS_OK;
@@ -169,7 +171,7 @@ void run_tasks(kernels_context& context, const Tasks& tasks, void* const* params
     context.parallel_for(context.pool, context.threads, &take_tasks, &round);
   else if (context.own_pool)
     context.own_pool->run(context.threads, &take_tasks, &round);
-  take_tasks(&round, 0);  // if fewer workers were called than asked for
+  take_tasks(&round, 0);  // needed if the pool called fewer workers than requested
 }
 
 bool reserve_scratch(kernels_context& context, const Kernel& kernel) {

@@ -1,5 +1,5 @@
-// The constant tables of a library: the kernels of each function, and where each runs. `lehr export` writes
-// one as text after these declarations.
+// The constant tables of a library: the functions, their kernels, and the processors or GPUs that each kernel
+// needs. `lehr export` writes a library's table as text after these declarations.
 #pragma once
 
 #include <array>
@@ -10,8 +10,9 @@
 
 namespace lehr::runtime {
 
-/// A kernel's function (codegen/source.h). It is called for each of its work items and, when all of these
-/// have returned, for as many more in each further step. Each call has its own scratch, aligned to 64 bytes.
+/// A kernel's function (codegen/source.h). It is called once for each work item of a step. The calls of the
+/// next step begin when all calls of the previous step have returned; their numbers `task` continue after
+/// those of the previous step. Calls at the same time have different scratch memory, aligned to 64 bytes.
 using Entry = void (*)(void* const* params, void* scratch, long task);
 
 /// An element of an output of a self-test.
@@ -20,42 +21,45 @@ struct Sample {
   double value = 0;
 };
 
-/// Input of a kernel (self_test.h), and some elements of an output.
+/// A self-test of a kernel: how its input is made (self_test.h), and expected elements of an output.
 struct Test {
   std::uint64_t rows = 0;  ///< rows that the kernel is called with; 0: their number is fixed
-  double tolerance = 0;    ///< of each sample
+  double tolerance = 0;    ///< tolerance of each sample
   const Sample* samples = nullptr;
   std::uint32_t sample_count = 0;
-  /// Mean and deviation of each tensor, two numbers each; nullptr: 0 and 1.
+  /// Mean and deviation of each tensor, two numbers per tensor; nullptr: 0 and 1.
   const double* inputs = nullptr;
-  const Test* next = nullptr;  ///< for the next output, in argument order: its samples and their tolerance
+  /// Test of the next output, in argument order: its samples and their tolerance.
+  const Test* next = nullptr;
 };
 
-/// A kernel for processors. Its parameters are the function's tensors, then packed memory, then a workspace,
-/// then, if it takes the number of rows as an argument, the address of an int64 with it.
+/// A kernel for processors. Its parameters are, in this order: the function's tensors, packed memory, a
+/// workspace, and the address of an int64 with the number of rows, if the kernel takes that as an argument.
 struct Kernel {
   const char* name = "";
   Entry entry = nullptr;
   long tasks = 1;  ///< work items of one step
   long steps = 1;
-  std::uint64_t scratch_bytes = 0;    ///< per worker
-  std::uint64_t workspace_bytes = 0;  ///< shared by all workers, aligned to 64 bytes; 0: it has none
-  Entry pack = nullptr;               ///< fills the packed memory from the operand; nullptr: it has none
+  std::uint64_t scratch_bytes = 0;  ///< scratch memory per worker
+  /// Workspace of all workers together, aligned to 64 bytes; 0: the kernel has no workspace.
+  std::uint64_t workspace_bytes = 0;
+  Entry pack = nullptr;  ///< fills packed memory from the operand; nullptr: the kernel reads no packed memory
   long pack_tasks = 0;
-  bool reads_operand = false;  ///< whether it reads the unpacked tensor, too
-  std::uint64_t rows = 0;      ///< rows of its tensors; 0: its function has a fixed number
-  bool takes_rows = false;     ///< whether it takes the number of rows as an argument
+  bool reads_operand = false;  ///< whether the kernel reads the unpacked operand, too
+  /// Number of rows that it was compiled for; 0: its function has a fixed number of rows.
+  std::uint64_t rows = 0;
+  bool takes_rows = false;  ///< whether the kernel takes the number of rows as an argument
   double max_error = 0;
   const Test* test = nullptr;
 };
 
-/// The kernel for the numbers of rows from behind the previous member up to `to`.
+/// A kernel that serves the numbers of rows above the previous member's `to`, up to its own `to`.
 struct Member {
   const Kernel* kernel = nullptr;
   std::uint64_t to = 0;
 };
 
-/// The time of a row for this many rows.
+/// The measured time of a call with this number of rows.
 struct RowTime {
   std::uint64_t rows = 0;
   double us = 0;
@@ -65,21 +69,23 @@ struct RowTime {
 struct Variant {
   const char* device = "";
   const char* arch = "";
-  std::uint64_t features = 0;  ///< features of the processor that its kernels use (cpu_features.h)
+  std::uint64_t features = 0;  ///< features of the processor that the kernels use (cpu_features.h)
   std::uint32_t threads = 1;
   bool cold = false;
-  const Member* members = nullptr;  ///< one if the number of rows is fixed; ascending by `to`
+  /// Members in ascending order of `to`; a single member if the number of rows is fixed.
+  const Member* members = nullptr;
   std::uint32_t member_count = 0;
-  const RowTime* times = nullptr;  ///< at least one; ascending by `rows`
+  const RowTime* times = nullptr;  ///< times in ascending order of `rows`; at least one
   std::uint32_t time_count = 0;
-  const Kernel* packs = nullptr;  ///< the member that fills packed memory for all; nullptr: none has any
+  /// The member that fills packed memory for all members; nullptr: no member reads packed memory.
+  const Kernel* packs = nullptr;
   /// Bytes of each piece of packed memory, in the order of the parameters.
   const std::uint64_t* pieces = nullptr;
   std::uint32_t piece_count = 0;
-  bool keeps_operand = false;  ///< whether some member reads the unpacked tensor
+  bool keeps_operand = false;  ///< whether a member reads the unpacked operand
 };
 
-/// Machine code, or text for the driver, which ends in a 0.
+/// Machine code for a GPU, or PTX that ends in a 0.
 struct Image {
   const unsigned char* bytes = nullptr;
   std::uint64_t size = 0;
@@ -87,22 +93,22 @@ struct Image {
 
 /// A kernel for CUDA. Its parameters are the function's tensors, then workspaces.
 struct CudaKernel {
-  const char* name = "";  ///< its name in its images
+  const char* name = "";  ///< name of the kernel's function in its images
   const char* device = "";
   const char* arch = "";              ///< "sm_90a"
   std::uint32_t arch_number = 0;      ///< 90
   bool this_arch_alone = false;       ///< "sm_90a": no other minor version runs it
-  std::uint32_t multiprocessors = 0;  ///< of the device that it was tuned on
+  std::uint32_t multiprocessors = 0;  ///< number on the device that the kernel was tuned on
   std::uint32_t compiler = 0;         ///< 1000 major + 10 minor, as drivers report theirs
-  std::uint32_t cubin = 0;            ///< position in Table::images
-  std::uint32_t ptx = 0;              ///< the same; kNoImage: it has none
+  std::uint32_t cubin = 0;            ///< position of the machine code in Table::images
+  std::uint32_t ptx = 0;              ///< position of the PTX in Table::images; kNoImage: there is no PTX
   std::array<unsigned, 3> grid{}, block{};
   unsigned cluster = 1;  ///< number of blocks along x
   unsigned shared_bytes = 0;
   bool programmatic = false;
-  /// For each tensor the map that is passed instead of its address; nullptr: its address is passed.
+  /// For each tensor, the map that is passed instead of the tensor's address; nullptr: the address is passed.
   const CudaTensorMapArguments* const* maps = nullptr;
-  const std::uint64_t* workspaces = nullptr;  ///< bytes of each
+  const std::uint64_t* workspaces = nullptr;  ///< bytes of each workspace
   std::uint32_t workspace_count = 0;
   bool cold = false;
   double time_us = 0;
@@ -116,15 +122,16 @@ struct Function {
   kernels_function shown = {};
   std::uint32_t packed = kNoTensor;  ///< position of the packed tensor
   const char* defaults = "";         ///< words of the workload that may be left out, separated by spaces
-  const char* shorter = "";          ///< other words for words of it
+  const char* shorter = "";          ///< other words that a query may use for words of the workload
   const Variant* variants = nullptr;
   const CudaKernel* cuda = nullptr;
-  std::uint32_t variant_count = 0;  ///< of `rows` or `cuda`
+  std::uint32_t variant_count = 0;  ///< number of elements in `variants` or `cuda`
 };
 
 struct Table {
   std::uint64_t interface = 0;  ///< hash of the header's declarations
-  std::uint64_t content = 0;    ///< hash of all kernels: packed memory of another library is refused
+  /// Hash of all kernels; memory that was packed by a library with another hash is refused.
+  std::uint64_t content = 0;
   /// "x86_64": machine that the kernels for processors are for; "": there are no such kernels.
   const char* machine = "";
   const Function* functions = nullptr;
@@ -133,7 +140,7 @@ struct Table {
   std::uint32_t image_count = 0;
 };
 
-/// Most parameters of a kernel.
+/// Maximum number of parameters of a kernel.
 inline constexpr std::uint32_t kMostParams = 64;
 
 /// Returns the library's own table, which `lehr export` writes.

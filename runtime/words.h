@@ -1,4 +1,4 @@
-// Iterates over words of a text, separated by spaces.
+// Iterates over the words of a text, which are separated by spaces.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class Words {
   const char* end_;
 };
 
-/// Returns "m" of "m=64"; the whole of a word without '='.
+/// Returns the part of a word before '=': "m" for "m=64". Returns the whole word if it has no '='.
 inline std::string_view field_of(std::string_view word) {
   for (std::size_t i = 0; i < word.size(); ++i)
     if (word[i] == '=') return {word.data(), i};
@@ -45,7 +45,7 @@ inline bool has_field(std::string_view text, std::string_view wanted) {
   return false;
 }
 
-/// Returns the integer from 1 to 10^12 - 1 that these digits are; else 0.
+/// Returns the value of a text of digits, from 1 to 10^12 - 1; 0 for any other text.
 inline std::uint64_t whole_number(std::string_view digits) {
   std::uint64_t value = 0;
   if (digits.empty() || digits.size() > 12) return 0;
@@ -56,7 +56,7 @@ inline std::uint64_t whole_number(std::string_view digits) {
   return value;
 }
 
-/// Returns a text without its first characters, of which it must have this many.
+/// Returns the text without its first `characters` characters. It must have at least as many.
 inline std::string_view behind(std::string_view text, std::size_t characters) {
   return {text.data() + characters, text.size() - characters};
 }
@@ -74,7 +74,8 @@ inline std::uint64_t value_of(std::string_view text, std::string_view field) {
   return whole_number(said_of(text, field));
 }
 
-/// Reads a field's range: "16..2048", or "..64", which begins at 1. Returns false if it has none.
+/// Reads the value of a field as a range: "16..2048", or "..64", which begins at 1. Returns false if the
+/// value is not a range.
 inline bool range_of(std::string_view text, std::string_view field, std::uint64_t& least,
                      std::uint64_t& most) {
   const std::string_view said = said_of(text, field);

@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-// Bytes of the widest loads of its kernels.
+// Bytes of the widest loads that kernels for CUDA use.
 constexpr std::int64_t kTensorAlignment = 16;
 
 std::optional<std::string> why_not_on_cuda(const RebuiltKernel& kernel, FolderCompilers& compilers) {
@@ -18,7 +18,7 @@ std::optional<std::string> why_not_on_cuda(const RebuiltKernel& kernel, FolderCo
   return compilers.gpu(kernel, reason) != nullptr ? std::nullopt : std::optional(reason);
 }
 
-// Compiles to memory: the machine code, and, if newer GPUs can be served, the text for their drivers.
+// Compiles a kernel to machine code and, if newer GPUs can run it, to PTX for their drivers.
 void compile_for_cuda(FolderKernel& kernel, FolderCompilers& compilers) {
   std::string reason;
   NvrtcCompiler* const compiler = compilers.gpu(kernel.rebuilt, reason);
