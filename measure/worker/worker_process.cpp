@@ -63,7 +63,7 @@ std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_gi
     case Received::kGarbage:
       return die({.garbage = true});
     case Received::kClosed:
-      // The socket closes while the process is still dying: wait for its own end before killing it.
+      // The socket closes while the process is still dying, so its end is awaited before it is killed.
       while (milliseconds_left(deadline) > 0) {
         if (has_ended(child_)) return die({});
         usleep(200);
@@ -81,7 +81,7 @@ std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_gi
 void WorkerProcess::send(const std::string& text) {
   thread_local std::random_device random;
   tag_ = std::uint64_t{random()} << 32 | random();
-  // A failed send means that it died: receiving finds out how.
+  // If sending fails, the process has died. receive() finds out how.
   send_message(socket_.get(), {text, tag_});
 }
 
