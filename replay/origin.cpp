@@ -51,7 +51,7 @@ std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedF
         return TableOrigin{std::move(workload), limits_of(device->second)};
     return std::nullopt;
   } catch (const Error&) {
-    return std::nullopt;  // a workload or device of a newer version: its knobs remain
+    return std::nullopt;  // a workload or device of a newer version: only the knobs can be used
   }
 }
 

@@ -31,7 +31,7 @@ struct SharedTask {
   double occurrences = 1;
   Knowledge knowledge = Knowledge::kNew;
   std::optional<StoredVerdict> verdict = std::nullopt;  ///< the verdict on a known task
-  /// number of the task's trials on this device in the log
+  /// Number of the task's trials on this device in the log
   int timed = 0;
   /// Position of an earlier task that computes the same result in another layout or by another operator. One
   /// of the two tasks is used; Uses decides which.
