@@ -77,7 +77,7 @@ struct Verdict {
   double baseline_us = 0;
   Ratio speedup_vs_baseline;
   std::int64_t algorithms_tried = 0;  ///< number of algorithms that the baseline's search tried
-  /// Number of algorithms in the library's list; 0: the baseline does not search
+  /// Number of algorithms in the library's list; 0: the baseline does not search.
   std::int64_t algorithms = 0;
   /// Whether the winner was not yet proven in many calls and on other inputs, for lack of time. Its trial and
   /// each check in the contest were right.

@@ -19,7 +19,7 @@ namespace {
 using sqlite::Row;
 using sqlite::Value;
 
-// Text in the outcome column; for a failure it is the name of its kind
+// Text in the outcome column; for a failure it is the name of its kind.
 constexpr std::string_view kTiming = "timing";
 
 // Returns the value of a member in a row. SQLite turns NaN into NULL, which must not happen, and -0.0 into 0,
@@ -47,7 +47,7 @@ Value stored(const Limits& limits) {
 Value stored(const std::vector<double>& samples) {
   CHECK(std::ranges::all_of(samples, [](double x) { return std::isfinite(x); }), "samples must be finite");
   return fmt::format("[{}]",
-                     // Fmt writes the shortest text that is read back as the same number
+                     // fmt writes the shortest text that is read back as the same number.
                      fmt::join(samples, ","));
 }
 template <typename T>

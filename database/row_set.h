@@ -13,14 +13,14 @@ namespace lehr {
 
 /// A sequence of rows and the kernel that serves it. The same kernel may serve several sequences.
 struct RowMember {
-  /// The kernel's workload: "gemm m=..2048 ..."; "m=1" for a kernel for exactly one row
+  /// The kernel's workload: "gemm m=..2048 ..."; "m=1" for a kernel for exactly one row.
   std::string workload;
   std::string config;  ///< text of the config
-  /// Hash of the kernel's source, which does not depend on the rows of a call
+  /// Hash of the kernel's source, which does not depend on the rows of a call.
   std::uint64_t source_hash = 0;
-  /// Id of one of the kernel's trials when this set was chosen; it names the device's facts
+  /// Id of one of the kernel's trials when this set was chosen; it names the device's facts.
   std::string record;
-  /// Last row that it serves; its rows begin after the last row of the member before it
+  /// Last row that it serves; its rows begin after the last row of the member before it.
   std::int64_t to = 0;
   friend bool operator==(const RowMember&, const RowMember&) = default;
 };
@@ -50,10 +50,10 @@ void describe(auto& field, Is<RowTime> auto& time) {
 struct HeldOutRows {
   std::int64_t rows = 0;
   double us = 0;  ///< time of the set's member
-  /// Time of the best kernel of the short tuning; 0: the tuning found no other kernel than the set's
+  /// Time of the best kernel of the short tuning; 0: the tuning found no other kernel than the set's.
   double own_us = 0;
   double default_us = 0;  ///< time of the default schedule, which is chosen without timing; 0: it did not run
-  /// `us` divided by the lower of the two other times, less 1; computed per round; may be below 0
+  /// `us` divided by the lower of the two other times, less 1; computed per round; may be below 0.
   double loss = 0;
   double loss_low = 0, loss_high = 0;  ///< 95 % interval of `loss`
   friend bool operator==(const HeldOutRows&, const HeldOutRows&) = default;
@@ -74,7 +74,7 @@ struct RowSet {
   std::int64_t least = 0, most = 0;  ///< first and last number of rows of the range
   std::vector<RowMember> members;    ///< ordered by `to`, ascending; the last `to` is `most`
   std::vector<RowTime> times;        ///< ordered by `rows`, ascending; the last one is `most`
-  /// Ordered by `rows`, ascending; empty: there was no time for held-out sizes
+  /// Ordered by `rows`, ascending; empty: there was no time for held-out sizes.
   std::vector<HeldOutRows> held_out;
   std::uint64_t held_out_seed = 0;  ///< the seed with which the held-out sizes were drawn
   friend bool operator==(const RowSet&, const RowSet&) = default;

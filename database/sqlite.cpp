@@ -144,7 +144,7 @@ bool Statement::step() {
     try {
       check(db_, code);
     } catch (...) {
-      // Releases the locks; called after check(), because it clears the error's message
+      // Releases the locks; called after check(), because it clears the error's message.
       sqlite3_reset(statement_.get());
       throw;
     }

@@ -30,7 +30,7 @@ struct LibraryFinding {
 struct LibrarySearch {
   /// Time limit in seconds; at least one algorithm is tried. 0: no limit.
   double seconds = 0;
-  /// Findings of earlier searches on this device, one for each version
+  /// Findings of earlier searches on this device, one for each version.
   std::vector<LibraryFinding> known = {};
   friend bool operator==(const LibrarySearch&, const LibrarySearch&) = default;
 };

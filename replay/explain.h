@@ -53,9 +53,9 @@ struct ExplainedConfig : Pick {  ///< the pick of the config's first timing, wit
 struct Explanation {
   std::string workload, device, target, arch;
   std::size_t trials = 0, timed = 0, failed = 0, sessions = 0;
-  /// Number of configs timed by an older template version; they are explained with this version's kernel
+  /// Number of configs timed by an older template version; they are explained with this version's kernel.
   std::size_t older = 0;
-  /// Number of distinct timed configs that the templates no longer know; they are left out
+  /// Number of distinct timed configs that the templates no longer know; they are left out.
   std::size_t not_lowered = 0;
   std::vector<PickSource> picks;       ///< the largest number of trials first
   std::vector<SessionQuality> stored;  ///< sessions with at least two timed predictions, in order
@@ -64,7 +64,7 @@ struct Explanation {
   RankQuality held_out;
   std::vector<ExplainedConfig> configs;  ///< fastest first
   std::vector<GroupWeight> groups;       ///< empty if the columns are knobs
-  /// Ordered by permutation importance, then by gain, the largest first
+  /// Ordered by permutation importance, then by gain, the largest first.
   std::vector<ColumnWeight> columns;
 };
 

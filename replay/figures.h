@@ -22,7 +22,7 @@ struct Spread {
 
 /// Figures of several searches of equal length on one table.
 struct Figures {
-  /// Nullopt: no search has this many trials
+  /// nullopt: no search has this many trials.
   std::array<std::optional<Spread>, kFractionTrials.size()> fraction;
   /// Median, over the seeds, of the first trial that reaches the level; nullopt: most searches did not reach
   /// it.

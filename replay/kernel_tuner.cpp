@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// The time that Kernel Tuner wrote for a failure before it had names for failures
+// The time that Kernel Tuner wrote for a failure before it had names for failures.
 constexpr double kFailedBefore2021 = 1e20;
 
 // Returns "4096x4096", "1024", or another text of a problem size.

@@ -13,7 +13,7 @@ namespace lehr {
 
 struct TableReport {
   const Table* table = nullptr;
-  /// Names of the tables that the search learnt from before its first trial
+  /// Names of the tables that the search learnt from before its first trial.
   std::vector<std::string> learnt_from;
   Figures searched, random;
   /// For plots, by trial from 1: median and 10th percentile, over the seeds, of the fraction of the optimum;

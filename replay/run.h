@@ -19,7 +19,7 @@ namespace lehr {
 
 struct ReplayOptions {
   std::string strategy = "anneal";
-  /// Knowledge from other tables; nullptr: the search starts without any
+  /// Knowledge from other tables; nullptr: the search starts without any.
   const Transfer* transfer = nullptr;
   std::size_t trials = 256;
   /// Number of configs that are proposed before the result of the first of them is known: pick i is made with

@@ -28,7 +28,7 @@ using Seen = std::unordered_set<Point, PointHash>;
 /// the new result replaces the first.
 struct Observed {
   Point point;
-  /// (best time so far in the task / time), in (0, 1]; nullopt: the config failed
+  /// (best time so far in the task / time), in (0, 1]; nullopt: the config failed.
   std::optional<double> fitness;
 };
 

@@ -103,7 +103,7 @@ class Budget {
   std::map<Purpose, double> spent_s_;
   bool set_up_ = false;
   double inputs_s_ = 0;  // seconds that putting inputs in place took last time
-  // measurer's time when this turn began; this run's time in earlier turns
+  // measurer's time when this turn began; this run's time in earlier turns.
   Spent measured_before_, measured_here_;
   double finals_from_s_ = 0;
   std::optional<double> finals_until_s_;

@@ -38,7 +38,7 @@ class GainCurve {
 /// A task among others that share their time.
 struct TaskState {
   double occurrences = 1;  ///< number of times that the task occurs in the whole that is to become faster
-  /// Microseconds of one occurrence; 0: nothing ran yet, so the whole time can be gained
+  /// Microseconds of one occurrence; 0: nothing ran yet, so the whole time can be gained.
   double best_us = 0;
   GainCurve curve = GainCurve();
   bool may_go_on = true;  ///< false: it gets no more turns

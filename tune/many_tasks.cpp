@@ -304,7 +304,7 @@ class TurnTaking {
   bool new_ones_begun_ = false;
   double time_s_ = 0;
   std::function<double(double, double)> behind_s_;
-  // Seconds for the inputs and default of the task begun last: the next task has fewer operations
+  // Seconds for the inputs and default of the task begun last: the next task has fewer operations.
   double begin_s_ = 0;
 };
 

@@ -31,7 +31,7 @@ struct SharedTask {
   double occurrences = 1;
   Knowledge knowledge = Knowledge::kNew;
   std::optional<StoredVerdict> verdict = std::nullopt;  ///< the verdict on a known task
-  /// Number of the task's trials on this device in the log
+  /// Number of the task's trials on this device in the log.
   int timed = 0;
   /// Position of an earlier task that computes the same result in another layout or by another operator. One
   /// of the two tasks is used; Uses decides which.
@@ -49,7 +49,7 @@ void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_pr
 
 /// The result of a task.
 struct SharedResult : SharedTask {
-  /// nullopt: the log answered, there was no time, or the task is a range of rows
+  /// nullopt: the log answered, there was no time, or the task is a range of rows.
   std::optional<Summary> summary = {};
   std::optional<RangeSummary> range = {};  ///< the summary of a range of rows
   double best_us = 0;                      ///< microseconds of one occurrence; 0: nothing ran

@@ -22,7 +22,7 @@ struct RangeOptions {
   /// Options of each search. The limits of time and trials apply to the whole run. There are no finals and no
   /// baselines. Each search adds its size to `session_id`.
   SessionOptions session;
-  /// Called with a sentence about the next step; may be empty
+  /// Called with a sentence about the next step; may be empty.
   std::function<void(const std::string&)> on_step;
 };
 

@@ -93,7 +93,7 @@ std::optional<Config> common_layout(const std::vector<RangeKernel>& kernels,
   constexpr double kNotAmongThem = 1.15;
   std::map<std::string, std::map<std::int64_t, double>> slower;  // by layout, then by rows
   std::map<std::int64_t, double> last;
-  // The config of the layout that was found at most sizes
+  // The config of the layout that was found at most sizes.
   std::map<std::string, std::pair<std::size_t, Config>> example;
   for (const RangeKernel& kernel : kernels) {
     if (!kernel.any_rows) continue;

@@ -32,11 +32,11 @@ using Deaths = std::unordered_map<Point, int, PointHash>;
 
 /// The rows of a workload on a target that are answers. All other rows are hints: past_tasks.h.
 struct EarlierRuns {
-  /// Trials that need not be measured again, by answers() (tune/stored_kernel.h)
+  /// Trials that need not be measured again, by answers() (tune/stored_kernel.h).
   std::vector<KnownTrial> answers;
   int runs = 0;      ///< earlier runs that `answers` come from
   int obsolete = 0;  ///< number of rows whose config is not in the space any more
-  /// Number of rows of this template version whose kernel this version makes differently
+  /// Number of rows of this template version whose kernel this version makes differently.
   int changed = 0;
   Deaths deaths;        ///< workers that each config has killed so far
   int quarantined = 0;  ///< number of `answers` whose config is quarantined

@@ -26,7 +26,7 @@ struct Peaks {
   double gflops = 0;                   ///< of the units that do the workload's operations fastest
   double gbytes_per_s = 0;             ///< as Limits::dram_gbytes_per_s
   std::string_view units = kF32Units;  ///< kF32Units, kTensorCores, or the type that they multiply
-  /// Products that vector units compute in the time of one f32 product; 0: not known
+  /// Products that vector units compute in the time of one f32 product; 0: not known.
   double per_f32 = 0;
 };
 

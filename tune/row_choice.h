@@ -18,7 +18,7 @@ inline constexpr double kNeverUs = std::numeric_limits<double>::infinity();
 
 /// Times of kernels at the same sizes.
 struct RowTimes {
-  /// Numbers of rows, ascending, from the least to the greatest of a range
+  /// Numbers of rows, ascending, from the least to the greatest of a range.
   std::vector<std::int64_t> sizes;
   std::vector<std::vector<double>> us;  ///< by kernel, then by size: above 0, or kNeverUs
   /// Returns the fastest kernel's time at a size; kNeverUs if no kernel serves it.
@@ -29,7 +29,7 @@ struct RowTimes {
 /// fastest chosen kernel divided by the time of the fastest kernel of all, less 1.
 struct ChosenRows {
   std::vector<std::size_t> kernels;  ///< positions in RowTimes::us, ascending
-  /// Number of sizes that another kernel serves, but none of the chosen kernels
+  /// Number of sizes that another kernel serves, but none of the chosen kernels.
   std::size_t unserved = 0;
   double worst = 0, mean = 0;  ///< losses over the sizes that are served
 };

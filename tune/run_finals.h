@@ -12,7 +12,7 @@ namespace lehr {
 
 /// The participants of a contest.
 struct FinalsSides {
-  /// Sources measured successfully before; the default comes first, if there is one
+  /// Sources measured successfully before; the default comes first, if there is one.
   std::vector<Source> sources;
   std::vector<double> check_s;  ///< FinalistCost::check_s of each source
   bool has_default = true;
@@ -28,7 +28,7 @@ struct FinalsClock {
 };
 
 struct FinalsResult {
-  /// Entries of the sources, then of the challengers, then of the libraries
+  /// Entries of the sources, then of the challengers, then of the libraries.
   std::vector<ContestEntry> entries;
   /// In the order of next_proof(). Empty: the contest decided nothing.
   std::vector<Contender> contenders;

@@ -31,7 +31,7 @@ struct Proposal {
   /// anneals sets "transfer", "blind", "trees" or "Gaussian process". For another strategy the caller sets
   /// the strategy's name.
   std::string picked_by = {};
-  /// The model's score when it was picked; nullopt: picked without a model
+  /// The model's score when it was picked; nullopt: picked without a model.
   std::optional<double> predicted = {};
 };
 

@@ -22,7 +22,7 @@ struct SessionOptions {
   /// Names of baselines in the finals. kUnfused is a kernel without the epilogue, followed by the epilogue;
   /// it is ignored if there is no such pair (Candidates::unfused).
   std::vector<std::string> baselines;
-  /// Whether rows of earlier runs of this workload are answers, which are not measured again
+  /// Whether rows of earlier runs of this workload are answers, which are not measured again.
   bool reuse = true;
   bool transfer = true;        ///< whether rows of other tasks are hints
   bool resumes = true;         ///< whether trials of runs that were cut off count in the budget
@@ -30,7 +30,7 @@ struct SessionOptions {
   /// Points of the space that are measured with the first default, whatever the budget and the log.
   std::vector<Point> wanted;
   bool check_determinism = false;  ///< whether to run the winner twice on the same input and compare the bits
-  /// Seconds of the time limit that were spent before the session (opening the device); part of the set-up
+  /// Seconds of the time limit that were spent before the session (opening the device); part of the set-up.
   double before_s = 0;
   /// The budget of several sessions that share a time limit. This session searches until the budget's kept
   /// time begins. nullptr: the limit is not shared.

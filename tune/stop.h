@@ -14,7 +14,7 @@ enum class StopReason {
   kExhausted,    ///< the space has no unmeasured config
   kFailing,      ///< nothing but failures from the start
   kInterrupted,  ///< the caller asked for it
-  /// The time that several tasks share is spent, or another task promises a larger gain (many_tasks.h)
+  /// The time that several tasks share is spent, or another task promises a larger gain (many_tasks.h).
   kShared,
 };
 
@@ -29,7 +29,7 @@ struct StopRules {
   double time_s = 0;  ///< wall time of the whole task, finals included; 0: no limit
   /// Whether the time limit also limits vendor libraries' searches: library_search_s().
   bool cut_searches = false;
-  /// Number of trials in a row without a gain that ends the session; 0: no such rule
+  /// Number of trials in a row without a gain that ends the session; 0: no such rule.
   int plateau_trials = 0;
   /// Number of failures that ends the session if they are its only outcomes; 0: no such rule.
   int failing_trials = 96;
@@ -39,7 +39,7 @@ struct StopRules {
 struct Progress {
   int trials = 0;  ///< number of trials measured by this session, failures included
   int timed = 0;   ///< number of trials that have a time, reused ones included
-  /// Number of trials since the best time last fell by more than kPlateauGain
+  /// Number of trials since the best time last fell by more than kPlateauGain.
   int trials_since_gain = 0;
   bool model_expects_gain = true;  ///< the model scores some candidate above the best measured one
   double elapsed_s = 0;

@@ -20,7 +20,7 @@ namespace lehr {
 struct BaselineTime {
   std::string name;
   Time time;  ///< us 0: not timed, `missing` says why
-  /// The library's time divided by the best kernel's; 0: not timed
+  /// The library's time divided by the best kernel's; 0: not timed.
   Ratio speedup;
   std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
   std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX"; else ""
@@ -79,7 +79,7 @@ struct Summary : RunSummary {
   std::string unproven;
   std::string determinism;  ///< of the best kernel: one sentence without a full stop; "": not asked for
   std::optional<double> roofline_fraction;  ///< Roofline::share() of the best kernel
-  /// The highest rates that this session has seen; `roofline_fraction` is a fraction of them
+  /// The highest rates that this session has seen; `roofline_fraction` is a fraction of them.
   Peaks peaks;
 
   int kernels = 0;           ///< number of sources given to the compiler in elapsed.compile_s

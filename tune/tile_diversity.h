@@ -38,7 +38,7 @@ class TileDiversity {
     std::array<int, 2> tile = {-1, -1};
     std::array<int, 2> cluster = {-1, -1};
   };
-  // Family, tile, cluster; cluster 0 stands for all configs of the tile
+  // Family, tile, cluster; cluster 0 stands for all configs of the tile.
   using Kind = std::array<std::int64_t, 5>;
   using Counts = std::map<Kind, int>;
   void count(const Point& point, Counts& counts) const;

@@ -20,7 +20,7 @@ namespace lehr {
 
 struct Tuner {
   std::unique_ptr<Strategy> strategy;
-  /// The same object as `strategy` if trees and a Gaussian process take turns; else nullptr
+  /// The same object as `strategy` if trees and a Gaussian process take turns; else nullptr.
   AnnealStrategy* anneal = nullptr;
   std::unique_ptr<CostModel> model;         ///< fitted as trials arrive; nullptr: nothing is learnt
   std::unique_ptr<ValidityModel> validity;  ///< learns from failures; nullptr: failures are ignored

@@ -63,7 +63,7 @@ std::optional<Untuned> by_log(const Database& log, const Task& task, const Candi
   if (!best) return std::nullopt;
   Untuned result;
   result.belief = Belief::kLog;
-  // The config as this version's space has it
+  // The config as this version's space has it.
   result.config = candidates.space.config_of(*candidates.space.find(best->record.config));
   result.record = best->record.id;
   result.contested = best->contested;

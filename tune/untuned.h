@@ -15,7 +15,7 @@ namespace lehr {
 
 enum class Belief {
   kLog,  ///< a trial of this workload on this device
-  /// A config that is fast in other tasks of a log, or the default; chosen by a model of all tasks
+  /// A config that is fast in other tasks of a log, or the default; chosen by a model of all tasks.
   kOtherTasks,
   kPrior,  ///< the default with the shortest estimate
 };

@@ -22,7 +22,7 @@ namespace lehr {
 struct DeviceRequest {
   int ordinal = 0;  ///< which of several devices of one kind
   int threads = 0;  ///< number of CPU threads; 0: all that the process may use
-  /// Instruction set that a CPU is used with; with `native`, kernels may use all of the CPU's features
+  /// Instruction set that a CPU is used with; with `native`, kernels may use all of the CPU's features.
   Isa isa = {};
   /// Whether to measure peak rates that are not known. It takes some tens of milliseconds.
   bool measure_rates = false;

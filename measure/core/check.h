@@ -16,7 +16,7 @@ namespace lehr {
 struct Findings {
   std::int64_t compared = 0;  ///< elements with an expected value
   std::int64_t wrong = 0;     ///< number of compared elements whose error exceeds the tolerance
-  /// Flat index, like first_unwritten and first_nan; -1: there is no such element
+  /// Flat index, like first_unwritten and first_nan; -1: there is no such element.
   std::int64_t first_wrong = -1;
   std::int64_t searched = 0;   ///< elements that were searched for NaNs and the poison (is_searched())
   std::int64_t unwritten = 0;  ///< number of searched elements that hold the poison

@@ -45,7 +45,7 @@ class Compiler {
 };
 
 struct WorkerCompilerOptions {
-  /// A real architecture, "sm_90a": with a virtual one registers and spills are not reported
+  /// A real architecture, "sm_90a": with a virtual one registers and spills are not reported.
   std::string arch;
   /// Folders that are searched after the loader's own path (Backend::library_folders).
   std::vector<std::string> library_directories = {};

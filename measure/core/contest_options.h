@@ -17,9 +17,9 @@ struct ContestOptions {
   double calm_within = 0;   ///< ContestEntry::calm_within
   int min_rounds = 9;       ///< done within at most twice the budget; after that kLeastRounds are enough
   int max_rounds = 200;
-  /// Rounds of a stage, after which the slower half of the contenders drops out
+  /// Rounds of a stage, after which the slower half of the contenders drops out.
   int stage_rounds = 5;
-  /// A stage also ends after two rounds that took this fraction of the budget
+  /// A stage also ends after two rounds that took this fraction of the budget.
   double stage_share = 0.25;
   std::size_t most_finalists = 4;  ///< stages go on until this number of contenders is left
   double timeout_s = 10;           ///< limit of one request

@@ -26,11 +26,11 @@ std::size_t length_of(std::string_view text) {
 
 /// Narrows columns and removes the last ones until the table fits.
 void fit(std::vector<TableColumn>& columns, std::size_t width) {
-  // Texts up to kShort stay whole; longer ones keep at least kLeast
+  // Texts up to kShort stay whole; longer ones keep at least kLeast.
   constexpr std::size_t kShort = 20, kLeast = 12;
   std::vector<std::size_t> least;
   std::size_t whole = 0, sum = 0;
-  // The first left-aligned column, which distinguishes the rows
+  // The first left-aligned column, which distinguishes the rows.
   const auto first = std::ranges::find(columns, true, &TableColumn::left);
   for (const TableColumn& column : columns) {
     whole += column.width + 2;

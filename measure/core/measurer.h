@@ -38,7 +38,7 @@ struct ContestEntry {
   /// Result of the search of a baseline that searches for its fastest algorithm.
   std::optional<LibraryFinding> finding = std::nullopt;
   double overhead_us = 0;  ///< Checked::overhead_us of a baseline
-  /// Why a baseline could not be timed ("libdnnl.so.2 is not installed"); "": it was timed
+  /// Why a baseline could not be timed ("libdnnl.so.2 is not installed"); "": it was timed.
   std::string missing;
   /// Failure of one of our kernels. `missing` is its short form.
   std::optional<Failure> failure = std::nullopt;
@@ -82,9 +82,9 @@ struct Spent {
   double run_s = 0;        ///< wall time of checking and timing, contests included
   double prepare_s = 0;    ///< wall time of opening the device and preparing the problem outside of prepare()
   int kernels = 0;         ///< number of sources given to the compiler, including sources that it refused
-  /// Number of windows timed again because the machine disturbed the previous window
+  /// Number of windows timed again because the machine disturbed the previous window.
   int retimed = 0;
-  /// Number of candidates without a calm window, whose time is from a disturbed window
+  /// Number of candidates without a calm window, whose time is from a disturbed window.
   int disturbed = 0;
 
   friend Spent operator+(const Spent& a, const Spent& b) { return added(a, b, 1); }

@@ -40,7 +40,7 @@ struct Argument {
   /// `relative` hold for all elements.
   std::vector<float> bounds = {};
   DType expected_as = DType::kF32;  ///< f32, f64 or s64: a type that holds the expected values
-  /// Flat indices of the elements in `expected`; empty: all elements
+  /// Flat indices of the elements in `expected`; empty: all elements.
   std::vector<std::int64_t> indices = {};
   std::vector<unsigned char> expected = {};  ///< stored element by element as `expected_as`; empty: not made
 

@@ -30,7 +30,7 @@ struct Candidate {
   decltype(Source::launch) launch;
   std::int64_t scratch_bytes = 0;                  ///< CPU: scratch bytes of each concurrent call
   std::vector<std::int64_t> workspace_bytes = {};  ///< bytes of each workspace (codegen/source.h)
-  /// CPU: bytes of each prepacked parameter (codegen/source.h)
+  /// CPU: bytes of each prepacked parameter (codegen/source.h).
   std::vector<std::int64_t> prepacked_bytes = {};
   std::vector<TensorMapArgument> tensor_maps = {};  ///< CUDA: all other arguments are addresses
   std::int64_t most_rows = 0;                       ///< CPU: Source::most_rows
@@ -48,14 +48,14 @@ struct DeviceCheck {
 /// Settings that the parent process chooses for all candidates of one prepared problem.
 struct RunSettings {
   int threads = 1;  ///< CPU threads that a candidate may use
-  /// Whether to sweep the last-level cache before each sample; if false, caches stay warm
+  /// Whether to sweep the last-level cache before each sample; if false, caches stay warm.
   bool cold = false;
   int device = 0;                 ///< CUDA ordinal
   std::int64_t memory_bytes = 0;  ///< CPU: limit of the worker's private memory; 0: half of the machine's
   std::string bundle = {};        ///< folder of the bundle that takes part in the contest
-  /// Paths where ONNX Runtime may be found, if a baseline needs it
+  /// Paths where ONNX Runtime may be found, if a baseline needs it.
   std::vector<std::string> onnxruntime = {};
-  /// Limits of a vendor library's search for its fastest algorithm
+  /// Limits of a vendor library's search for its fastest algorithm.
   LibrarySearch search = {};
   DeviceCheck check = {};
   friend bool operator==(const RunSettings&, const RunSettings&) = default;
@@ -75,7 +75,7 @@ struct Checked {
   double max_error = 0;
   /// The algorithm that a vendor library ran, for users ("cuBLASLt 13.1.0, heuristic 0"); else "".
   std::string note = {};
-  /// Microseconds that an engine needs for a call of a nearly empty network; 0: negligible
+  /// Microseconds that an engine needs for a call of a nearly empty network; 0: negligible.
   double overhead_us = 0;
 };
 

@@ -14,7 +14,7 @@ class CudaChecker;
 struct DrilledOutput {
   std::size_t argument = 0;  ///< position in the problem
   std::size_t number = 0;    ///< position among the outputs
-  /// Has an entry for each element; nothing_expected() if the element has no expected value
+  /// Has an entry for each element; nothing_expected() if the element has no expected value.
   const Argument& known;
 };
 

@@ -20,7 +20,7 @@ namespace lehr {
 struct DeviceFindings {
   std::vector<Findings> outputs;  ///< in the order of CudaTensors::outputs()
   bool inputs_whole = false;      ///< whether inputs and guards are unchanged
-  /// Whether the expected values are unchanged, too, and all of them were compared
+  /// Whether the expected values are unchanged, too, and all of them were compared.
   bool expected_whole = false;
 };
 
@@ -92,7 +92,7 @@ class CudaChecker {
     std::int64_t expected_count = 0;
   };
   std::vector<Output> outputs_;
-  /// Number of bands of DeviceCheck::bands that are computed; 0: not known yet
+  /// Number of bands of DeviceCheck::bands that are computed; 0: not known yet.
   std::int64_t bands_made_ = 0;
   Sums sums_;
   std::map<std::uint64_t, Sums> proven_;  ///< sums over values that were compared with the host's, by seed

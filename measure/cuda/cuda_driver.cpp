@@ -72,7 +72,7 @@ std::optional<CudaVersion> installed_driver_version(const std::string& library) 
   if (!handle) return std::nullopt;
   int number = 0;
   auto* const ask = function_of<int(int*)>(handle, "cuDriverGetVersion");
-  // 0: there is a library, but no driver
+  // 0: there is a library, but no driver.
   const bool answered = ask != nullptr && ask(&number) == 0 && number > 0;
   dlclose(handle);
   return answered ? std::optional(version_of(number)) : std::nullopt;

@@ -22,7 +22,7 @@ std::vector<NvrtcLibrary> installed_nvrtcs(const std::vector<std::string>& direc
 
 struct NvrtcChoice {
   SharedLibrary library;  ///< without a handle if no library fits
-  /// Set if no library fits: a sentence with what was found, why it does not fit, and what to install
+  /// Set if no library fits: a sentence with what was found, why it does not fit, and what to install.
   std::string reason;
 };
 /// Returns the newest NVRTC whose major version is not above that of `driver`. Without a driver (kernels are

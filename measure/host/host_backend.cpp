@@ -31,7 +31,7 @@ Isa native_isa(const ToolPaths& tools) {
   const std::span<const IsaFeature> features = kCpuArchs.features;
   const runtime::CpuFeatures here = runtime::cpu_features_here();
   const auto has = [&](const IsaFeature& one) { return (here & runtime::cpu_feature_named(one.name)) != 0; };
-  // The usual case: running the compiler is avoided, since it takes time
+  // The usual case: running the compiler is avoided, since it takes time.
   if (std::ranges::none_of(features, has)) return isa;
   try {
     const std::vector<std::string> made = features_of(HostCompiler(host_compiler_options(tools)).macros());

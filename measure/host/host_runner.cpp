@@ -32,7 +32,7 @@ struct HostRunner::Loaded {
   std::vector<GuardedBytes> packs, workspaces;  ///< one per parameter after the tensors
   std::int64_t most_rows = 0;                   ///< Source::most_rows
   std::int64_t rows = 0;                        ///< rows of the next calls, if most_rows is not 0
-  /// Addresses of the problem's tensors, of `packs`, of `workspaces`, and of `rows`
+  /// Addresses of the problem's tensors, of `packs`, of `workspaces`, and of `rows`.
   std::vector<void*> params;
   std::int64_t packed = -1;  ///< HostRunner::inputs_ when inputs were prepacked last
 

@@ -61,7 +61,7 @@ class Supervised;
 /// A process that was started.
 struct Child {
   pid_t pid = -1;
-  /// The child's parent process; nullptr: this process is the parent
+  /// The child's parent process; nullptr: this process is the parent.
   std::shared_ptr<Supervised> supervisor = {};
 };
 

@@ -22,7 +22,7 @@ struct VendorAlgorithms {
 };
 
 struct VendorChoice {
-  /// The fastest algorithm whose result is right; if no result is right, the fastest of all
+  /// The fastest algorithm whose result is right; if no result is right, the fastest of all.
   FoundAlgorithm found;
   bool right = false;     ///< whether its result is right
   bool recalled = false;  ///< whether an earlier search found it, and nothing was searched now

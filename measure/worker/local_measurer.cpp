@@ -85,7 +85,7 @@ T take_front(std::deque<T>& from) {
 struct LocalMeasurer::Given {
   std::vector<Source> checks;  ///< sources for checks on the device; compiled before the first source
   std::deque<Source> sources;  ///< sources without an outcome, the oldest first
-  /// Compiled results of the first of `sources`, if nothing is compiled while a candidate is timed
+  /// Compiled results of the first of `sources`, if nothing is compiled while a candidate is timed.
   std::deque<Compiled> compiled;
   Deadline compiled_until;  ///< limit of these compilations
   bool more = true;         ///< false once next() has returned nullopt

@@ -146,7 +146,7 @@ class LocalMeasurer : public Measurer {
   LocalOptions options_;
   Compiler& compiler_;
   CompileAhead ahead_;  ///< only used with LocalOptions::overlap
-  /// The sources given to `ahead_`; it compiles only those that are not held
+  /// The sources given to `ahead_`; it compiles only those that are not held.
   std::deque<Source> ahead_sources_;
   TempDir directory_;
   Worker worker_;
@@ -170,11 +170,11 @@ class LocalMeasurer : public Measurer {
   std::vector<LoadRequest> loads_;
   std::vector<int> loaded_;                 ///< Participant::loaded of each of loads_
   std::vector<std::string> contest_files_;  ///< files that were compiled for the last contest only
-  /// Path of the problem whose inputs are in place, according to the last request to the worker
+  /// Path of the problem whose inputs are in place, according to the last request to the worker.
   std::string inputs_path_;
   SwapCosts swapped_;  ///< costs of the last swaps; 0: never done
   int deaths_ = 0;     ///< number of worker processes lost in a row
-  /// Time of the fastest candidate; 0: nothing was timed since prepare()
+  /// Time of the fastest candidate; 0: nothing was timed since prepare().
   double best_us_ = 0;
   Spent spent_;
 };

@@ -17,7 +17,7 @@ namespace lehr {
 struct WorkerOptions {
   std::string program;                   ///< ToolPaths::program
   std::vector<std::string> environment;  ///< "NAME=value", in addition to ours
-  /// Once true, no candidate is waited for any more; nullptr: never
+  /// Once true, no candidate is waited for any more; nullptr: never.
   const std::atomic<bool>* stop = nullptr;
   // Seconds that a candidate may have to wait for a worker. If they are exceeded, it is the environment's
   // fault.

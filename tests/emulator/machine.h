@@ -58,7 +58,7 @@ class Machine {
   void cluster_load(void* to, const void* shared, int rank);
   /// Returns when `threads` threads of the block, this one included, have come to barrier `id`.
   void named_barrier(int id, int threads, int line);
-  /// Returns when the other lanes have come and the collective is done
+  /// Returns when the other lanes have come and the collective is done.
   void warp_collective(WarpCall& call);
   void cp_async(void* shared, const void* global, int bytes, int source_bytes);
   void cp_async_commit();
@@ -124,7 +124,7 @@ class Machine {
   struct Sums {
     std::vector<std::uint32_t> values;
     std::vector<std::uint32_t*> registers;  ///< registers of each thread of the warpgroup
-    /// Operations that were issued and that not all threads have retired
+    /// Operations that were issued and that not all threads have retired.
     int operations = 0;
   };
   struct WgmmaCall {

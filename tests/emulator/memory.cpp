@@ -97,7 +97,7 @@ std::optional<std::string> GlobalBuffer::access_workspace(std::size_t element, b
   if (auto fault = why_unordered_reductions(element, who, order))
     return fmt::format("{} {}[{}]: {}", verb, name_, element, *fault);
   if (!writes) {
-    // That reduction was ordered after earlier writes
+    // That reduction was ordered after earlier writes.
     if (reduction_into(element) != nullptr) return std::nullopt;
     if (auto fault = order.why_unordered(shared.write, who))
       return fmt::format("reads {}[{}]: {}", name_, element, *fault);

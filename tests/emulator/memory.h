@@ -33,7 +33,7 @@ struct Who {
   std::int64_t block = 0;
   int tick = 0;
   const int* seen = nullptr;
-  /// Whether it is a collective: the whole warp executes it, and `thread` only gave the address
+  /// Whether it is a collective: the whole warp executes it, and `thread` only gave the address.
   bool together = false;
   /// For each warp of the block, the last of its ticks after which a thread of it has arrived at an mbarrier.
   /// The warp has finished its reads before that tick.
@@ -218,7 +218,7 @@ class SharedMemory {
   int published_ = 0;
   std::vector<Granule> granules_;
   std::vector<Chunk> chunks_;
-  /// By thread: the chunks that it has written since its last fence
+  /// By thread: the chunks that it has written since its last fence.
   std::vector<std::vector<std::size_t>> unfenced_;
 };
 

@@ -23,7 +23,7 @@ struct Result {
   std::vector<Traffic> traffic;                          ///< traffic of each parameter
   Traffic shared;
   std::int64_t barriers = 0;  ///< barriers executed by all blocks together
-  /// Operations of mma; with Count::kFlops also those of all arithmetic in `float`
+  /// Operations of mma; with Count::kFlops also those of all arithmetic in `float`.
   double flops = 0;
 };
 

@@ -54,12 +54,12 @@ class FakeMeasurer : public Measurer {
   Spent spent() const override { return spent_; }
 
   int window = 1;  ///< returned by in_flight()
-  /// True: after each trial one more source is asked for; false: `window` sources once all have outcomes
+  /// True: after each trial one more source is asked for; false: `window` sources once all have outcomes.
   bool overlap = false;
   double prepare_s = 0;  ///< seconds on the clock for each prepare()
   /// Seconds of a source's trial. If empty, `trial_s`.
   std::function<double(const Source&)> seconds_of;
-  /// Whether all seconds of a trial are compiling, which TimeLeft::compile_s ends
+  /// Whether all seconds of a trial are compiling, which TimeLeft::compile_s ends.
   bool only_compiles = false;
   /// Called before each trial; tests use it to interrupt.
   std::function<void(int trial)> before_trial;

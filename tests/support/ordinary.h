@@ -18,7 +18,7 @@ struct Ordinary {
   double most_bytes = 1e18;  ///< the same for the bytes of all its tensors together
   double share_of_gemm = 0.35;
   double share_of_epilogues = 0.5;
-  /// Fraction of the GEMMs that are linear layers, whose weights are constant
+  /// Fraction of the GEMMs that are linear layers, whose weights are constant.
   double share_of_constant_b = 0.25;
 };
 

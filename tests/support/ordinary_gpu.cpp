@@ -105,7 +105,7 @@ void add_epilogue(Rng& rng, Workload& workload, double share, std::string_view e
   if (chance(rng, share) && !is_integer(accum_of(workload))) workload.epilogue = parse_epilogue(epilogue);
 }
 
-/// Few, since no library of the finals has a product with an epilogue
+/// Few, since no library of the finals has a product with an epilogue.
 constexpr double kFusedProducts = 0.12;
 
 /// Draws a linear layer of a language model with `rows` tokens.

@@ -21,7 +21,7 @@ struct LtGemm {
   LtMatrix first, second, d;
   bool transpose_first = false, transpose_second = false;
   bool swapped = false;  ///< whether `first` is the problem's B, `second` its A, and D is C^T
-  /// Whether all three matrices have CUBLASLT_ORDER_ROW; if false, CUBLASLT_ORDER_COL
+  /// Whether all three matrices have CUBLASLT_ORDER_ROW; if false, CUBLASLT_ORDER_COL.
   bool row_order = false;
   std::int64_t batch = 1;
   int compute = 0;  ///< cublasComputeType_t

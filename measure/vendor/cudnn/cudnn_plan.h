@@ -22,7 +22,7 @@ struct DnnConfig {
   std::string text;  ///< "engine 67, knobs 2=13 13=2": the library's own numbers; equal for equal configs
   bool tensor_cores = false;   ///< CUDNN_NUMERICAL_NOTE_TENSOR_CORE
   bool down_converts = false;  ///< ..._DOWN_CONVERT_INPUTS: f32 operands are rounded, to TF32 or f16
-  /// ..._REDUCED_PRECISION_REDUCTION: partial sums are added in a narrower type
+  /// ..._REDUCED_PRECISION_REDUCTION: partial sums are added in a narrower type.
   bool reduced_precision = false;
 };
 

@@ -73,7 +73,7 @@ struct Step {
 
 /// The description of a primitive.
 struct Primitive {
-  /// Knows which layouts the primitive wants; nullptr: the library has no such primitive
+  /// Knows which layouts the primitive wants; nullptr: the library has no such primitive.
   void* pd = nullptr;
   std::string kernel;  ///< in the library's words: "brgemm:avx2"
 };
@@ -180,7 +180,7 @@ class Primitives {
   void* stream_ = nullptr;
   std::deque<std::vector<float>> values_;
   std::deque<std::int32_t> numbers_;
-  /// For each object the function that destroys it, newest last
+  /// For each object the function that destroys it, newest last.
   std::vector<std::pair<int (*)(void*), void*>> made_;
 };
 

@@ -200,7 +200,7 @@ Comparison::Comparison(std::span<const Original> originals, const ComparisonRule
 
 void Comparison::set_limits(std::size_t output) {
   std::vector<Tally> tallies;
-  // Smallest and largest range above 0 over all kinds of inputs
+  // Smallest and largest range above 0 over all kinds of inputs.
   double smallest_range = 0, largest_range = 0;
   std::size_t fewest_special = SIZE_MAX;
   for (std::size_t kind = 0; kind < originals_.size(); ++kind) {

@@ -43,7 +43,7 @@ void describe(auto& field, Is<FedInput> auto& input) {
 
 struct TrialRequest {
   std::vector<std::string> libraries;  ///< find_libraries()
-  /// The first one is the original; if empty, the engine is only looked for
+  /// The first one is the original; if empty, the engine is only looked for.
   std::vector<ModelFile> models;
   int threads = 1;
   std::uint64_t seed = 0;                                   ///< seed of random inputs
@@ -74,7 +74,7 @@ void describe(auto& field, Is<TrialRequest> auto& request) {
 
 struct ModelTrial {
   std::string failure;  ///< why it did not run, or how its outputs differ; "": neither
-  /// Largest difference from the first model's outputs, as a fraction of an output's range
+  /// Largest difference from the first model's outputs, as a fraction of an output's range.
   double worst = 0;
   std::string worst_output;  ///< the output with this difference
   std::vector<OutputAgreement> outputs;
