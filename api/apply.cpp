@@ -40,7 +40,7 @@ namespace {
 ApplyRequest request_of(const NetworkFile& model, const ApplyOptions& options) {
   ApplyRequest request;
   request.bundle = options.bundle;
-  request.saving_products = options.winograd;
+  request.winograd = options.winograd;
   request.narrow = options.precision == kNarrow;
   request.compiler = host_compiler_options(options.tools);
   request.check = engine_check(model, options);

@@ -247,7 +247,7 @@ Listing list_best(const BestOptions& options, const BestLook& look) {
   const std::map<std::size_t, std::string> lost = lost_of(found, log);
   json document = json::array();
   for (std::size_t i = 0; i < found.size(); ++i) {
-    document.push_back(told_of(found[i]));
+    document.push_back(report_of(found[i]));
     document.back()["lost"] = lost.contains(i) ? json(lost.at(i)) : json(nullptr);
   }
   return {look.format == BestLook::kCsv ? csv_of(document) : text_of(found, lost, look), dumped(document)};

@@ -32,7 +32,7 @@ std::vector<Winner> chosen_winners(const ExportOptions& options, const std::set<
     for (Winner& winner : found) winner.verdict.provisional = false;
   if (options.isa.empty()) return found;
   const std::string operation = found[0].record.workload.substr(0, found[0].record.workload.find(' '));
-  std::erase_if(found, [&](const Winner& winner) { return isa_said(winner.record.device) != isa; });
+  std::erase_if(found, [&](const Winner& winner) { return isa_of_identity(winner.record.device) != isa; });
   if (found.empty())
     throw_not_found(
         "{} holds no timed trial for {} that matches: lehr tune {} ... --isa {} --db {} makes some",

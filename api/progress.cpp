@@ -133,8 +133,8 @@ void Reporter::show(Event event) {
   if (!sink_) return;
   Progress progress;
   progress.kind = kind_of(event);
-  const bool told = progress.kind == Progress::Kind::kSetup || progress.kind == Progress::Kind::kResumed;
-  progress.text = told ? event.note : progress_text(event);
+  const bool reported = progress.kind == Progress::Kind::kSetup || progress.kind == Progress::Kind::kResumed;
+  progress.text = reported ? event.note : progress_text(event);
   progress.elapsed_s = event.elapsed_s;
   progress.left_s = event.eta_s;
   progress.trials = event.measured;

@@ -166,7 +166,7 @@ RangeSummary tune_one_range(const Workload& range, Device& device, Logs logs, co
     session.stop.time_s = kSecondsASize * static_cast<double>(measured_sizes(rows.least, rows.most).size());
   RangeOptions wanted;
   if (options.kernels > 0) wanted.kernels = static_cast<std::size_t>(options.kernels);
-  wanted.saving_products = options.winograd;
+  wanted.winograd = options.winograd;
   wanted.session = std::move(session);
   wanted.on_step = [&](const std::string& text) { reporter.step(text); };
   return tune_range(range, device.state().open, logs, wanted);

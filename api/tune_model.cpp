@@ -341,7 +341,7 @@ NetworkResult tune_share(const Network& network, const NetworkFile& model, Devic
   Database& database = database_of(log);
   shared.session.before_s = std::exchange(device.state().opening_s, 0);
   shared.session.on_event = [&](const Event& event) { reporter.show(event); };
-  shared.saving_products = options.winograd;
+  shared.winograd = options.winograd;
   shared.behind_s = behind_s;
   const Logs logs = {database, other ? &*other : nullptr};
   const Uses uses = [&](const std::vector<double>& best_us) { return uses_of(network, all, best_us); };

@@ -41,7 +41,7 @@ std::string bounds(const Interval& interval) {
 /// Explains why the default kernel remains the fastest. Only candidates that were compared with it have lost
 /// to it.
 std::string why_it_stays(const Summary& s) {
-  const auto left_out = std::ranges::count_if(s.finalists, [&](const FinalistTold& one) {
+  const auto left_out = std::ranges::count_if(s.finalists, [&](const FinalistReport& one) {
     return one.rounds < kLeastRounds && one.proof != ProofState::kFailed && !one.dropped &&
            one.config != to_text(s.best->config);
   });
@@ -93,7 +93,7 @@ std::string units_text(std::string_view units) {
 }  // namespace
 
 std::string report_text(const Summary& s, const Device& device, const std::string& database) {
-  const Isa isa = isa_said(device.compiler);
+  const Isa isa = isa_of_identity(device.compiler);
   std::string out =
       fmt::format("\nworkload  {}\ndevice    {} ({}{}, {} {})\n\n", s.workload, device.name,
                   device.limits.arch, isa.level == nullptr ? "" : fmt::format(" of {}", name_of(isa)),

@@ -27,10 +27,10 @@ namespace {
 
 /// Whether a kernel does fewer multiplications than the operator's definition. The kernel's name is the name
 /// of its family, "_" and a hash.
-bool saves_products(const LibraryKernel& kernel) {
+bool is_winograd(const LibraryKernel& kernel) {
   const std::string family = kernel.name.substr(0, kernel.name.rfind('_'));
-  return std::ranges::any_of(
-      catalog(), [&](const Template& each) { return each.name == family && each.saves_products; });
+  return std::ranges::any_of(catalog(),
+                             [&](const Template& each) { return each.name == family && each.is_winograd; });
 }
 
 /// The convolutions and products that have kernels.
@@ -61,8 +61,8 @@ std::optional<Replacement> kernel_for(const Match& match, const Workload& worklo
                                       Coverage& coverage, std::string& reason) {
   const auto kernel = library.exact(workload, static_cast<std::uint32_t>(request.check.threads), reason);
   if (!kernel) return std::nullopt;
-  const bool saves = saves_products(*kernel);
-  if (saves && !request.saving_products) {
+  const bool saves = is_winograd(*kernel);
+  if (saves && !request.winograd) {
     reason = "its kernel is one of Winograd's";
     return std::nullopt;
   }

@@ -22,7 +22,7 @@ struct ApplyRequest {
   std::string bundle;
   /// Whether kernels may be used that do fewer multiplications than the operator's definition (Winograd's
   /// algorithm).
-  bool saving_products = true;
+  bool winograd = true;
   /// Whether kernels in bf16 may be used where they make the network faster.
   bool narrow = false;
   /// Options for compiling the plug-in.

@@ -353,14 +353,14 @@ MatchChoice chosen_of(const Network& network, std::vector<MatchKernels> matches,
   }
   Chosen without_saving = best;
   for (std::size_t i = 0; i < matches.size(); ++i)
-    if (best[i] > 0 && matches[i][best[i] - 1].saves_products) without_saving[i] = 0;
+    if (best[i] > 0 && matches[i][best[i] - 1].is_winograd) without_saving[i] = 0;
   const onnxruntime::TrialReport last = search.compare_last(best, without_saving, 0.1 * seconds);
-  const std::size_t told = search.has_branches() ? 2 : 1;
-  choice.verdict = verdict_of(last, told);
+  const std::size_t reported = search.has_branches() ? 2 : 1;
+  choice.verdict = verdict_of(last, reported);
   if (std::ranges::any_of(best, [](std::size_t kernel) { return kernel > 1; })) proven.worst = worst_of_all;
   choice.verdict.matches = std::move(proven);
   if (choice.verdict.proof != Proof::kRight) return choice;
-  if (without_saving != best) choice.without_saving_us = onnxruntime::median_us(last.models[told + 1]);
+  if (without_saving != best) choice.without_saving_us = onnxruntime::median_us(last.models[reported + 1]);
   choice.replacements =
       choice.verdict.speedup.value >= kLeastGain ? search.those(best) : std::vector<Replacement>();
   return choice;

@@ -79,9 +79,9 @@ std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxrunt
     other.bindings = {{}, inputs_with(network, changed, size)};
     const EngineVerdict verdict = verdict_of(try_networks(network, {file}, other, seconds, false));
     if (verdict.proof == Proof::kNone || verdict.proof == Proof::kOpen) return std::nullopt;
-    SizeCheck told = changed[0];
-    told.least = told.most = size;
-    const std::string sizes = sizes_text({&told, 1});
+    SizeCheck reported = changed[0];
+    reported.least = reported.most = size;
+    const std::string sizes = sizes_text({&reported, 1});
     if (verdict.proof == Proof::kWrong) wrong = fmt::format("at {} {}", sizes, verdict.failure);
     return OtherSizes{sizes, verdict.original_us, verdict.rewritten_us, verdict.speedup};
   };

@@ -81,7 +81,7 @@ std::string why_no_engine(const EngineCheck& check) {
   return onnxruntime::try_models_apart(request, check.tools, kOverheadS, check.stop).failure;
 }
 
-EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t told) {
+EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t reported) {
   EngineVerdict verdict;
   verdict.proof = proof_of(report);
   verdict.failure = why_unproved(report);
@@ -89,8 +89,8 @@ EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t tol
   verdict.uncompared = clauses(report);
   verdict.notes = report.notes;
   verdict.own = report.own;
-  if (report.models.size() <= told) return verdict;  // the engine crashed
-  const onnxruntime::ModelTrial &original = report.models[0], &rewritten = report.models[told];
+  if (report.models.size() <= reported) return verdict;  // the engine crashed
+  const onnxruntime::ModelTrial &original = report.models[0], &rewritten = report.models[reported];
   verdict.worst = rewritten.worst;
   verdict.worst_output = rewritten.worst_output;
   verdict.outputs = rewritten.outputs;

@@ -89,9 +89,9 @@ std::string why_no_engine(const EngineCheck& check);
 std::map<std::string, std::vector<std::int64_t>> tried_shapes(const Network& network,
                                                               const EngineCheck& check);
 
-/// Returns the verdict on network number `told` of the report, where 0 is the original. The times by node are
-/// always those of network 1.
-EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t told = 1);
+/// Returns the verdict on network number `reported` of the report, where 0 is the original. The times by node
+/// are always those of network 1.
+EngineVerdict verdict_of(const onnxruntime::TrialReport& report, std::size_t reported = 1);
 
 /// Runs the original and the rewritten networks in the engine. The original comes first in the report. All
 /// networks are timed for `seconds` in total (0: not timed). `all_kinds` states whether outputs are compared

@@ -27,7 +27,7 @@ struct Replacement {
   Workload workload;
   int threads = 0;
   /// Whether the kernel does fewer multiplications than the operator's definition (Winograd's algorithm).
-  bool saves_products = false;
+  bool is_winograd = false;
   double time_us = 0;  ///< expected time of the kernel
 };
 /// The kernels that can compute one match, at least one. A kernel that reads and writes values in the graph's

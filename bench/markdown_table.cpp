@@ -15,7 +15,7 @@
 namespace {
 
 using namespace lehr::bench;
-using lehr::saves_products;
+using lehr::is_winograd;
 using nlohmann::json;
 
 std::string baseline_text(const json& document, const std::string& name) {
@@ -33,7 +33,7 @@ std::string baseline_text(const json& document, const std::string& name) {
 /// before the peaks rose to what kernels reach, say more.
 double share_of(const json& document) {
   const double share = number(document, "roofline_fraction");
-  if (!document["best"].is_object() || saves_products(document["best"].value("template", ""))) return share;
+  if (!document["best"].is_object() || is_winograd(document["best"].value("template", ""))) return share;
   return std::min(share, 1.0);
 }
 

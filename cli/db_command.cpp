@@ -116,11 +116,11 @@ int DbCommand::merge() const {
     const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     trials += rows.trials.added + rows.trials.present;
     if (elapsed_s < 2) return;
-    api::Progress told;
-    told.kind = api::Progress::Kind::kTrial;
-    told.text = merging_text(done, others_.size(), trials, elapsed_s);
-    told.elapsed_s = elapsed_s;
-    progress.show(told);
+    api::Progress reported;
+    reported.kind = api::Progress::Kind::kTrial;
+    reported.text = merging_text(done, others_.size(), trials, elapsed_s);
+    reported.elapsed_s = elapsed_s;
+    progress.show(reported);
   };
   const std::vector<AddedRows> added = into.merge({others_.begin(), others_.end()},
                                                   trusted_ ? Trust::kAsRunHere : Trust::kEvidence, on_merged);

@@ -51,16 +51,17 @@ Finding found(const Probe& probe) {
 /// is short.
 Finding found_apart(const Probe& probe, const Environment& environment) {
   constexpr double kMostSeconds = 20;
-  const Captured said = run_captured({.command = {environment.program, "doctor", "--probe=" + probe.what}},
-                                     deadline_in(kMostSeconds));
+  const Captured reported = run_captured(
+      {.command = {environment.program, "doctor", "--probe=" + probe.what}}, deadline_in(kMostSeconds));
   constexpr std::size_t kMostShown = 1000;  // a library may print much
-  std::string text = said.output.substr(0, said.output.find_last_not_of('\n') + 1).substr(0, kMostShown);
-  if (said.timed_out)
+  std::string text =
+      reported.output.substr(0, reported.output.find_last_not_of('\n') + 1).substr(0, kMostShown);
+  if (reported.timed_out)
     text = fmt::format("it did not answer within {:.0f} s: {}", kMostSeconds, text);
-  else if (!WIFEXITED(said.status))
-    text = fmt::format("looking for it ended by {}: {}", describe_exit(said.status), text);
-  if (text.empty()) text = fmt::format("looking for it {} without a word", describe_exit(said.status));
-  return {probe.what, said.succeeded() && !said.output.empty(), text};
+  else if (!WIFEXITED(reported.status))
+    text = fmt::format("looking for it ended by {}: {}", describe_exit(reported.status), text);
+  if (text.empty()) text = fmt::format("looking for it {} without a word", describe_exit(reported.status));
+  return {probe.what, reported.succeeded() && !reported.output.empty(), text};
 }
 
 /// Prints the finding for found_apart(), and ends the process at once, since threads of a library may never

@@ -52,7 +52,7 @@ int ReportCommand::run() {
   request.most_others = parse_number("--others", others_, 0, api::kMostTrials);
   const report::Document document = report::read(request);
   if (json_) {
-    print_json(document.told);
+    print_json(document.reported);
     return 0;
   }
   const std::string page = report::page_of(document);

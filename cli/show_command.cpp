@@ -147,10 +147,11 @@ int ShowCommand::run() {
   else if (as_ == "features")
     show_features(kernel, choice.limits, document, text);
   else
-    code = show_log(source,
-                    *make_compiler(choice.limits, environment_,
-                                   {1, choice.record ? isa_said(choice.record->device) : kernel_.isa()}),
-                    document, text);
+    code =
+        show_log(source,
+                 *make_compiler(choice.limits, environment_,
+                                {1, choice.record ? isa_of_identity(choice.record->device) : kernel_.isa()}),
+                 document, text);
   if (json_)
     print_json(document);
   else

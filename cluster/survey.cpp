@@ -129,8 +129,8 @@ void tell_state(const std::filesystem::path& folder, const Plan& plan, double si
   shard.state = silent_s > kSilentPeriods * plan.publish_every_s ? ShardState::kSilent : ShardState::kRunning;
 }
 
-ShardProgress told(const std::filesystem::path& folder, const Plan& plan, int number, Collected& collected,
-                   std::int64_t now_ms) {
+ShardProgress reported(const std::filesystem::path& folder, const Plan& plan, int number,
+                       Collected& collected, std::int64_t now_ms) {
   ShardProgress shard;
   shard.shard = number;
   shard.attempts = static_cast<int>(collected.attempts.size());
@@ -226,7 +226,8 @@ Survey survey_of(const std::filesystem::path& folder, std::int64_t now_unix_ms) 
   }
   survey.left_s = 0;
   for (int i = 0; i < plan.shards; ++i) {
-    const ShardProgress& shard = survey.shards.emplace_back(told(folder, plan, i, reader.at(i), now_unix_ms));
+    const ShardProgress& shard =
+        survey.shards.emplace_back(reported(folder, plan, i, reader.at(i), now_unix_ms));
     survey.left_s =
         survey.left_s && shard.left_s ? std::optional(std::max(*survey.left_s, *shard.left_s)) : std::nullopt;
   }

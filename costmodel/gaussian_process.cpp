@@ -254,7 +254,8 @@ std::size_t Beliefs::add(std::span<const float> row) {
     assumed_[a].shift.push_back(rest / assumed_[a].deviation);
     variances_[number] -= assumed_[a].shift[number] * assumed_[a].shift[number];
   }
-  for (std::size_t a = 0; a < told_; ++a) means_[number] += assumed_[a].shift[number] * assumed_[a].told;
+  for (std::size_t a = 0; a < reported_; ++a)
+    means_[number] += assumed_[a].shift[number] * assumed_[a].reported;
   return number;
 }
 
@@ -285,10 +286,10 @@ void Beliefs::assume_measured(std::size_t row) {
 }
 
 void Beliefs::tell(double value) {
-  CHECK(told_ < assumed_.size(), "{} assumed", told_);
-  Assumed& one = assumed_[told_++];
-  one.told = (value - means_[one.row]) / one.deviation;
-  for (std::size_t i = 0; i < size(); ++i) means_[i] += one.shift[i] * one.told;
+  CHECK(reported_ < assumed_.size(), "{} assumed", reported_);
+  Assumed& one = assumed_[reported_++];
+  one.reported = (value - means_[one.row]) / one.deviation;
+  for (std::size_t i = 0; i < size(); ++i) means_[i] += one.shift[i] * one.reported;
 }
 
 }  // namespace lehr

@@ -82,7 +82,7 @@ class Beliefs {
   struct Assumed {
     std::size_t row;
     double deviation;           // deviation of its measurement, before it was assumed
-    double told = 0;            // difference of the measured value from the mean, in units of `deviation`
+    double reported = 0;        // difference of the measured value from the mean, in units of `deviation`
     std::vector<double> shift;  // covariance of each row with this row at that time, divided by `deviation`
   };
   const GaussianProcess* gaussian_;
@@ -90,7 +90,7 @@ class Beliefs {
   std::vector<double> solved_;  // factor^-1 times the covariances, one row of the matrix each
   std::vector<double> means_, variances_;
   std::vector<Assumed> assumed_;
-  std::size_t told_ = 0;  // number of rows in assumed_ whose measured values are known
+  std::size_t reported_ = 0;  // number of rows in assumed_ whose measured values are known
 };
 
 }  // namespace lehr

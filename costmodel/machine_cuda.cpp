@@ -158,8 +158,8 @@ double copies_s(std::span<const float> row, const RooflineColumns& column, const
   // stage's fraction of the time of the L2 and of the products. All stages of the ring are in this cycle at
   // the same time.
   if (const double turns = unlog(row[column.stage_turns]); turns > 0) {
-    const double told = row[column.cluster_blocks] > 1 ? kClusterLatencyCycles / at.clock : 0;
-    return (at.in_a_row(turns) * (kCopyLatencySeconds + told) + l2 + compute) / depth;
+    const double reported = row[column.cluster_blocks] > 1 ? kClusterLatencyCycles / at.clock : 0;
+    return (at.in_a_row(turns) * (kCopyLatencySeconds + reported) + l2 + compute) / depth;
   }
   // Little's law: a copy takes its latency, and the bytes in flight are limited by the shared memory besides
   // the stage that is being used.

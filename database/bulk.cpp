@@ -14,8 +14,8 @@ namespace {
 using sqlite::Row;
 using sqlite::Statement;
 
-// The index of the ids is accessed at random. With a smaller cache, a million rows would read and write its
-// pages again and again.
+// Cache for the index of the ids, which is accessed at random. With a smaller cache, a million rows would
+// read and write the index's pages again and again.
 constexpr const char* kCache = "PRAGMA cache_size=-131072";  // KiB
 
 const sqlite::Value& session_of(const LogTable& table, const Row& row) {
@@ -28,7 +28,7 @@ bool is_readable(const LogTable& table, const Row& row) {
   if (&table == &verdict_table()) return decode_verdict(row).has_value();
   if (&table == &origin_table()) return decode_origin(row).has_value();
   if (&table == &algorithm_table()) return decode_algorithm(row).has_value();
-  // A device's row may be of a target that this version does not know: it is merged with its trials.
+  // A device may have a target that this version does not know. Its row is merged with its trials.
   return has_types_of(table, row);
 }
 
@@ -64,7 +64,7 @@ void Bulk::add(const LogTable& table, const Row& row, AddedRows& counts) {
     ++count.refused;
     return;
   }
-  // Another log got these rows from this one.
+  // The session was run here; the other log got its rows from this log.
   if (&table == &origin_table() && here_.contains(session_of(table, row))) return;
   const bool fresh = (!verdict || verdicts_.insert(row.back()).second) && impl_.insert(table, row);
   if (fresh && (trial || verdict || &table == &algorithm_table())) added_.insert(session_of(table, row));

@@ -1,4 +1,4 @@
-// Adds many rows of unknown origin in one transaction. Used by merge and salvage.
+// Adds many rows that other logs have written, in one transaction. Merge and salvage use it.
 #pragma once
 
 #include <filesystem>
@@ -9,23 +9,23 @@
 
 namespace lehr {
 
-/// Returns why a row is not a valid row of the table: "its checksum is wrong", "its values are no trial". "":
-/// it is sound.
+/// Returns why a row is not a valid row of the table: "its checksum is wrong", "its values are no trial".
+/// Returns "" if it is sound.
 std::string why_damaged(const LogTable& table, const sqlite::Row& row);
 
-/// Lives inside one transaction.
+/// A bulk insert. It lives inside one transaction.
 class Bulk {
  public:
   explicit Bulk(Database::Impl& impl);
   Bulk(const Bulk&) = delete;
 
-  /// Adds the row if it is sound and new. Counts the result in `counts`.
+  /// Adds the row if it is sound and new. Counts the outcome in `counts`.
   void add(const LogTable& table, const sqlite::Row& row, AddedRows& counts);
-  /// Notes that the rows added since the last call came from the log in the file `path`. Each of their
-  /// sessions gets it as its origin, unless it was run here or has an origin already.
-  /// StoredOrigin::merged_from is the file's name without folders, which are private.
+  /// Records that the rows added since the last call came from the log in the file `path`. The file becomes
+  /// the origin of each session of these rows, unless the session was run here or has an origin already.
+  /// StoredOrigin::merged_from is the file's name without its folders, since folders are private.
   void came_from(const std::filesystem::path& path);
-  /// Notes that the rows added since the last call were run here, unless their log has another origin for
+  /// Records that the rows added since the last call were run here, unless their log names another origin for
   /// them.
   void was_run_here();
 

@@ -1,5 +1,5 @@
-// The columns of the tables as data, and the checksum over a row of them. The columns follow from the members
-// of a record, a verdict and a device (record_codec.cpp).
+// The columns of the tables as data, and the checksum over a row. The columns follow from the members of a
+// record, a verdict and a device (record_codec.cpp).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Column {
   bool nullable = false;
 };
 
-/// A table without `seq`, which is a row's position in the file and not part of its content. A `Row` of the
-/// table has one value per column, in this order.
+/// A table, without its column `seq`, which is a row's position in the file and not part of its content. A
+/// `Row` of the table has one value per column, in the order of `columns`.
 struct LogTable {
   std::string_view name;
   std::span<const Column> columns;  ///< the last one is "checksum"
@@ -30,20 +30,21 @@ const LogTable& verdict_table();
 const LogTable& device_table();
 const LogTable& origin_table();
 const LogTable& algorithm_table();
-/// Returns all tables, in the order in which they are merged.
+/// Returns all tables in the order of merging.
 std::span<const LogTable* const> log_tables();
 
-/// Returns whether there is one value for every column, each of its column's type or, if allowed, NULL.
+/// Returns whether there is one value for every column, and each has its column's type or, if allowed, is
+/// NULL.
 bool has_types_of(const LogTable& table, const sqlite::Row& row);
 
-/// Returns the persisted checksum of the values before "checksum". It is specified in README.md and fixed for
-/// ever. `values` may hold the checksum itself, too.
+/// Returns the persisted checksum of the values before "checksum". README.md specifies it; it never changes.
+/// `values` may also include the checksum itself.
 std::uint64_t row_checksum(std::span<const Column> columns, std::span<const sqlite::Value> values);
 
-/// Returns whether the row's last value is the checksum of those before it.
+/// Returns whether the row's last value is the checksum of the values before it.
 bool checksum_holds(const LogTable& table, const sqlite::Row& row);
 
-/// Returns "SELECT id,workload,... FROM trial", with `seq` in front if `with_seq`.
+/// Returns "SELECT id,workload,... FROM trial". If `with_seq`, `seq` is the first column.
 std::string select_from(const LogTable& table, bool with_seq = false);
 /// Returns "INSERT INTO trial (id,...) VALUES (?,...) ON CONFLICT(id) DO NOTHING"
 std::string insert_into(const LogTable& table);

@@ -30,7 +30,7 @@ using sqlite::Row;
 using sqlite::Statement;
 using sqlite::Value;
 
-// Returns 128 bits from the operating system: unique across machines that know nothing of each other.
+// Returns 128 random bits from the operating system: unique, also across machines.
 std::string random_id() {
   std::uint64_t words[2];
   if (::getentropy(words, sizeof words) != 0) {
@@ -39,7 +39,7 @@ std::string random_id() {
   return to_hex(words[0]) + to_hex(words[1]);
 }
 
-// A WHERE clause for the named fields that are not empty.
+// A WHERE clause for those fields that are not empty.
 struct Where {
   std::string sql;
   Row values;
@@ -81,16 +81,18 @@ std::optional<Record> best_of_group(const Connection& connection, const Row& gro
   return std::nullopt;
 }
 
-/// Calls `found` with (workload, device, target, family) of every group of rows that matches, in order.
-/// Groups are consecutive in the index. Each is found by a seek behind the one before, so the cost grows with
-/// the number of groups and not of rows, whichever fields the filter leaves open.
+/// Calls `found` with (workload, device, target, family) of every group of rows that matches, in order. A
+/// group's rows are consecutive in the index. Each group is found by a seek to the position after the group
+/// before. So the cost grows with the number of groups and not with the number of rows, whichever fields the
+/// filter leaves open.
 void for_each_group(const Connection& connection, const RecordFilter& filter,
                     const std::function<void(const Row& group)>& found) {
   Statement next = connection.prepare(
       "SELECT workload, device, target, family FROM trial INDEXED BY trial_by_time"
       " WHERE (workload, device, target, family, time_us) > (?,?,?,?,?)"
       " ORDER BY workload, device, target, family LIMIT 1");
-  // SQLite seeks a row value with >= and steps over equal ones. No time is infinite, so none is equal.
+  // SQLite seeks a row value with >=, and would then step over equal values. No time is infinite, so there
+  // are no equal values.
   constexpr double kBehindTheGroup = std::numeric_limits<double>::infinity();
   bool begun = false;
   Row group = {filter.workload, std::string(), std::string(), std::string()};  // no family is empty
@@ -100,7 +102,7 @@ void for_each_group(const Connection& connection, const RecordFilter& filter,
     next.bind(from);
     if (!next.step()) return;
     Row there = next.row();
-    // Groups must ascend, or the walk of a damaged index would never end.
+    // Groups must ascend, because the walk through a damaged index might never end otherwise.
     if (std::ranges::any_of(there,
                             [](const Value& value) { return !std::holds_alternative<std::string>(value); }) ||
         (begun && there <= group)) {
@@ -137,7 +139,7 @@ bool Database::Impl::insert(const LogTable& table, const Row& row) {
   }
   Statement& statement = insert->second;
   statement.bind(row);
-  statement.step();  // the commit is part of it
+  statement.step();  // also commits
   const bool is_new = connection.changes() > 0;
   expect_in_place();
   return is_new;
@@ -163,12 +165,12 @@ Database Database::open(const std::filesystem::path& path) {
   check_named(path);
   const bool in_memory = path == ":memory:";
   if (!in_memory) check_place(path);
-  // Checked before SQLite takes the first damaged frame for the end, and writes over the rest.
+  // Checked before SQLite takes the first damaged frame for the end and overwrites the frames after it.
   if (const std::string damage = in_memory ? "" : damage_of_wal(path); !damage.empty())
     throw_damaged("{}; nothing was changed: `lehr db salvage {} NEW.db` brings what is left to a new log",
                   damage, path.string());
   Connection connection(path, sqlite::Mode::kReadWrite);
-  const bool made = is_log(connection);  // before anything is written to it
+  const bool made = is_log(connection);  // called before anything is written to the file
   if (connection.read_only()) {
     throw_environment("the database '{}' cannot be written: the file or its directory is read-only",
                       connection.path());

@@ -16,7 +16,7 @@
 
 namespace lehr {
 
-/// Fields that rows must match. Empty strings match all.
+/// Values that rows must have in these columns. An empty string allows any value.
 struct RecordFilter {
   std::string workload = {};
   std::string device = {};
@@ -28,7 +28,7 @@ struct TaskStats {
   std::string workload, device;
   std::int64_t timed = 0;
   std::map<std::string, std::int64_t> failed;  ///< number of failures by kind
-  double best_us = 0;                          ///< 0: no time yet
+  double best_us = 0;                          ///< microseconds of the fastest trial; 0: no trial has a time
   std::int64_t first_unix_ms = 0, last_unix_ms = 0;
 };
 void describe(auto& field, const TaskStats& task) {
@@ -63,8 +63,8 @@ void describe(auto& field, const DatabaseStats& stats) {
 struct RowCounts {
   std::int64_t added = 0;
   std::int64_t present = 0;      ///< in the log already, with the same content
-  std::int64_t conflicting = 0;  ///< the log has other content under the same id: left out
-  std::int64_t refused = 0;      ///< damaged: left out
+  std::int64_t conflicting = 0;  ///< left out, because the log has other content under the same id
+  std::int64_t refused = 0;      ///< left out, because the row is damaged
 };
 void describe(auto& field, const RowCounts& rows) {
   field("added", rows.added);
@@ -86,18 +86,18 @@ void describe(auto& field, const AddedRows& rows) {
   field("origins", rows.origins);
   field("algorithms", rows.algorithms);
 }
-/// How the rows of another log are treated: as somebody else's evidence, or as if measured here (a log of
-/// one's own).
+/// How the rows of another log are treated: as evidence from another user, or as if they were measured here
+/// (for logs of one's own).
 enum class Trust { kEvidence, kAsRunHere };
 
 struct DamagedRow {
   std::string table;
-  /// 1 is the first row that was appended to the table.
+  /// Position of the row in the table, counted from 1 in the order of appending.
   std::int64_t seq = 0;
-  /// The row's id as far as it can be read. For a verdict, the id of its winner; for a device, its identity;
-  /// for an algorithm, its workload.
+  /// The row's id as far as it can be read. For a verdict it is the id of the winner, for a device its
+  /// identity, for an algorithm its workload.
   std::string id;
-  /// E.g. "its checksum is wrong".
+  /// For example "its checksum is wrong".
   std::string problem;
 };
 void describe(auto& field, const DamagedRow& row) {
@@ -108,8 +108,8 @@ void describe(auto& field, const DamagedRow& row) {
 }
 struct Verification {
   std::int64_t records = 0, verdicts = 0, devices = 0, origins = 0,
-               algorithms = 0;      ///< rows that were looked at, damaged ones included
-  std::int64_t without_device = 0;  ///< sound trials whose device has no sound row in the log
+               algorithms = 0;      ///< number of rows read, damaged ones included
+  std::int64_t without_device = 0;  ///< number of sound trials whose device has no sound row in the log
   std::vector<DamagedRow> damaged;
   std::vector<std::string> structure;  ///< SQLite's description of what is wrong with the file as a whole
   bool sound() const { return damaged.empty() && structure.empty(); }
@@ -126,18 +126,19 @@ void describe(auto& field, const Verification& found) {
   field("structure", found.structure);
 }
 
-/// Returns milliseconds since 1970 by the system's clock, the unit of the rows' times.
+/// Returns milliseconds since 1970 by the system's clock. Rows store times in this unit.
 std::int64_t now_unix_ms();
 
 /// One open log. Not thread-safe; several processes may have the same file open (WAL).
 class Database {
  public:
-  /// Opens or creates. ":memory:" for tests. Throws Error(kUser) if the file is not a Lehr database, is one
-  /// of another schema version (naming both), or its tables are not exactly ours. Throws Error(kDamaged),
-  /// changing nothing, if SQLite would write over rows behind a damaged frame of its "-wal". Throws
-  /// Error(kEnvironment) if it cannot be written, the disk is full, or it is on a network file system.
+  /// Opens or creates a log. ":memory:" is for tests. Throws Error(kUser) if the file is not a Lehr database,
+  /// if it has another schema version (the text names both), or if its tables are not exactly ours. Throws
+  /// Error(kDamaged), changing nothing, if SQLite would overwrite the rows that follow a damaged frame of the
+  /// "-wal" file. Throws Error(kEnvironment) if the file cannot be written, the disk is full, or the file is
+  /// on a network file system.
   static Database open(const std::filesystem::path& path);
-  /// Opens like open, but throws Error(kUser) if the file does not exist, and never writes to it.
+  /// Opens a log as open() does, but throws Error(kUser) if the file does not exist, and never writes to it.
   static Database open_read_only(const std::filesystem::path& path);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
@@ -145,56 +146,60 @@ class Database {
 
   /// Returns the absolute path; "" for ":memory:".
   std::string path() const;
-  /// Throws Error(kEnvironment) if the file was removed, renamed or replaced since it was opened. First saves
-  /// all rows, old and new, to a new file beside it, which the sentence names. append() checks this too.
+  /// Throws Error(kEnvironment) if the file was removed, renamed or replaced since it was opened. Before
+  /// that, it saves all rows, old and new, to a new file in the same folder. The error's text names the new
+  /// file. append() makes the same check.
   void expect_in_place() const;
-  /// Writes the committed content to a new file: a log that can be read without helper files beside it.
+  /// Writes the committed content to `file`, as a log that can be read without helper files next to it.
   /// Replaces an existing file. Other processes may write to this log meanwhile. Throws Error(kEnvironment).
   void copy_to(const std::filesystem::path& file) const;
 
-  /// Appends a record, durable on return. Fills in id and created_unix_ms, which are also in the result. A
-  /// record whose id is already there is left as it is if the content is the same; throws Error(kUser) if it
-  /// differs.
+  /// Appends a record, which is durable on return. Sets id and created_unix_ms if they are empty, and returns
+  /// the record with them. If a record with the same id exists, it stays as it is; if its content differs,
+  /// throws Error(kUser).
   Record append(const Record& record);
-  /// Appends a verdict. The database sets created_unix_ms if it is 0.
+  /// Appends a verdict. If created_unix_ms is 0, the database sets it.
   void append(const StoredVerdict& verdict);
-  /// Appends a device. Returns Record::device_hash of its trials. A device that is already there is left as
-  /// it is.
+  /// Appends a device. Returns the device's hash, which is Record::device_hash of its trials. If the device
+  /// exists already, its row stays as it is.
   std::uint64_t append(const StoredDevice& device);
-  /// Appends an algorithm. The database sets created_unix_ms if it is 0.
+  /// Appends an algorithm. If created_unix_ms is 0, the database sets it.
   void append(const StoredAlgorithm& algorithm);
-  /// Appends the records, verdicts, devices and algorithms of the logs in files `others` that are not here
-  /// yet: all of them or none. One of the files is open at a time. Their sessions get these files as their
-  /// origins (StoredOrigin), unless they are trusted. Running it twice changes nothing. After each log
-  /// `on_merged` gets the number of merged logs and the rows that this one added. Returns one entry for each
-  /// log. Throws the errors of open_read_only, and Error(kUser) if one of them is this log.
+  /// Appends those records, verdicts, devices and algorithms of the logs in files `others` that are not in
+  /// this log yet: all of them or none. Only one of the files is open at a time. With Trust::kEvidence the
+  /// files become the origins of their sessions (StoredOrigin). Merging twice changes nothing. After each log
+  /// `on_merged` is called with the number of merged logs and the rows that this log has added. Returns one
+  /// entry for each log. Throws the errors of open_read_only(), and Error(kUser) if one of `others` is this
+  /// log.
   std::vector<AddedRows> merge(
       const std::vector<std::filesystem::path>& others, Trust trust = Trust::kEvidence,
       const std::function<void(std::size_t done, const AddedRows& rows)>& on_merged = {});
-  /// Appends rows of a table's columns (columns.h), all of them or none. `next` returns false at the end.
+  /// Appends rows that have the columns of a table (columns.h), all of them or none. `next` returns false
+  /// when there are no more rows.
   AddedRows add_rows(const std::function<bool(const LogTable*& table, sqlite::Row& row)>& next);
-  /// Returns the fastest timing that matches, the older one of equals; nullopt if none matches. Passes over
-  /// damaged rows. Costs one index seek per (workload, device, target, family) of the matching workload (of
-  /// all workloads if it is empty).
+  /// Returns the fastest timing that matches the filter; among equally fast timings the oldest. Returns
+  /// nullopt if none matches. Skips damaged rows. Costs one index seek per group (workload, device, target,
+  /// family) of the filter's workload, or of all workloads if the filter names none.
   std::optional<Record> best(const RecordFilter& filter) const;
-  /// Returns each (workload, device, target) that has rows, in order of these texts. Costs as best().
+  /// Returns each (workload, device, target) that has rows, ordered by these texts. Costs as much as best().
   std::vector<RecordFilter> tasks(const RecordFilter& filter) const;
-  /// Returns how many rows have a time. Does not check their checksums.
+  /// Returns the number of rows with a time. Does not check the rows' checksums.
   std::int64_t timed(const RecordFilter& filter) const;
-  /// Returns rows in order of creation. Leaves out damaged ones.
+  /// Returns rows in order of creation. Leaves out damaged rows.
   std::vector<Record> all(const RecordFilter& filter) const;
   /// Returns the newest verdict per (workload, device) that matches workload, device and target of the
-  /// filter. Leaves out sessions that were run elsewhere (origins()): their verdicts are somebody else's.
+  /// filter. Leaves out the verdicts of sessions that were run elsewhere (origins()).
   std::vector<StoredVerdict> verdicts(const RecordFilter& filter) const;
-  /// Returns all devices that trials may name, by Record::device_hash. Leaves out damaged rows, and rows of
-  /// targets that this version does not know.
+  /// Returns all devices that trials may name. The key is Record::device_hash. Leaves out damaged rows, and
+  /// devices of targets that this version does not know.
   std::map<std::uint64_t, StoredDevice> devices() const;
-  /// Returns the newest algorithm of each library's version, baseline and list for the workload on the
+  /// Returns the newest algorithm for each version of a library, baseline and list, for the workload on the
   /// device. Leaves out sessions that were run elsewhere (origins()).
   std::vector<StoredAlgorithm> algorithms(const std::string& workload, const std::string& device) const;
-  /// Returns, for each session that was not run here, the file that brought it. Leaves out damaged rows.
+  /// Returns, for each session that was not run here, the name of the file that its rows came from. Leaves
+  /// out damaged rows.
   std::map<std::string, std::string> origins() const;
-  /// Counts rows without checking their checksums (verify() does). `best_us` is best()'s.
+  /// Counts rows. Does not check their checksums, as verify() does. `best_us` is the time of best().
   DatabaseStats stats() const;
   /// Returns the record with this id; nullopt if it does not exist or is damaged.
   std::optional<Record> find(const std::string& id) const;

@@ -38,9 +38,10 @@ fs::path beside(const fs::path& path, const char* suffix) {
   return fs::path(path.string() + suffix);
 }
 
-// Throws for a file of one byte. SQLite takes it for an empty one and would write over it. It refuses all
-// other files that are not its own. Nothing is read here: closing the file would release this process's locks
-// on it (fcntl(2)), and another process would remove the "-wal" of an open log.
+// Throws for a file of one byte, because SQLite takes it for an empty file and would overwrite it. SQLite
+// itself refuses all other files that are not its own. Nothing is read here: closing the file would release
+// this process's locks on it (fcntl(2)), and another process would then remove the "-wal" file of an open
+// log.
 void refuse_one_byte(const fs::path& path) {
   std::error_code error;
   if (fs::file_size(path, error) == 1)
@@ -52,7 +53,7 @@ void refuse_no_file(const fs::path& path) {
     throw_user("'{}' is {}; the name of a database file is needed", path.string(), kind);
 }
 
-// Returns network_file_system() of the file or folder `place`. `path` is the database, for messages.
+// Returns network_file_system() of the file or folder `place`. `path` is the database's path, for messages.
 std::string_view file_system_of(const fs::path& place, const fs::path& path) {
   struct statfs info = {};
   if (::statfs(place.c_str(), &info) == 0)
@@ -92,7 +93,7 @@ sqlite::Mode read_only_mode(const fs::path& path) {
   refuse_no_file(path);
   std::error_code error;
   if (!fs::exists(path, error)) throw_user("there is no database '{}'", path.string());
-  // The log lies beside the file itself, not beside a link to it.
+  // The write-ahead log lies next to the file itself, not next to a link to it.
   const fs::path file = fs::canonical(path, error);
   if (error) throw_environment("the database '{}' cannot be opened: {}", path.string(), error.message());
 
@@ -100,7 +101,7 @@ sqlite::Mode read_only_mode(const fs::path& path) {
 
   const fs::path log = beside(file, "-wal");
   const bool has_log = fs::exists(log, error), has_rows = has_log && fs::file_size(log, error) > 0;
-  // Lehr never writes there, so the file is complete unless somebody copied it without its log.
+  // Lehr never writes there, so the file is complete unless it was copied without its write-ahead log.
   if (const std::string_view network = file_system_of(file, path); !network.empty()) {
     if (has_rows)
       throw_environment(
@@ -111,7 +112,7 @@ sqlite::Mode read_only_mode(const fs::path& path) {
   }
   const bool has_helpers = has_log && fs::exists(beside(file, "-shm"), error);
   const bool can_create = ::faccessat(AT_FDCWD, directory_of(file).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
-  // Only a writer should write the rows in a log or a journal to the file.
+  // Only a writer should move the rows of a write-ahead log or a journal to the file.
   const bool waits = has_rows || fs::exists(beside(file, "-journal"), error);
   if (can_create && !waits && ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) == 0)
     return sqlite::Mode::kReadTidily;

@@ -1,4 +1,4 @@
-// The members of an open log. Private to database/, whose files each hold some of Database's functions.
+// The members of an open log. Private to database/, where several files implement the functions of Database.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@ namespace lehr {
 struct Database::Impl {
   explicit Impl(sqlite::Connection opened) : connection(std::move(opened)) {}
 
-  /// Adds a row, durable on return unless a transaction is open. Returns false if a row with the same
-  /// LogTable::unique is already there. Throws Error(kEnvironment) if the log was opened for reading.
+  /// Adds a row, which is durable on return unless a transaction is open. Returns false if there is a row
+  /// with the same value of LogTable::unique. Throws Error(kEnvironment) if the log was opened for reading.
   bool insert(const LogTable& table, const sqlite::Row& row);
 
-  /// Saves all rows to a file beside, and throws Error(kEnvironment) that names it, if the log's file was
-  /// removed, renamed or replaced.
+  /// If the log's file was removed, renamed or replaced, saves all rows to a file in the same folder and
+  /// throws Error(kEnvironment), whose text names that file.
   void expect_in_place() const;
 
   sqlite::Connection connection;

@@ -23,7 +23,7 @@ using Bytes = std::span<const unsigned char>;
 
 constexpr std::uint32_t kDefaultPage = 4096;
 constexpr std::uint64_t kLogHeader = 32, kFrameHeader = 24;
-constexpr std::uint64_t kMostPayload = 64u << 20;  // as sqlite.cpp allows
+constexpr std::uint64_t kMostPayload = 64u << 20;  // the same limit as in sqlite.cpp
 
 std::uint64_t big_endian(Bytes bytes) {
   std::uint64_t value = 0;
@@ -31,7 +31,7 @@ std::uint64_t big_endian(Bytes bytes) {
   return value;
 }
 
-/// Takes a variable-length integer off the front; nullopt if the bytes end before it.
+/// Removes a variable-length integer from the front and returns it; nullopt if the bytes end before it does.
 std::optional<std::uint64_t> take_varint(Bytes& bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < 9 && i < bytes.size(); ++i) {
@@ -45,7 +45,8 @@ std::optional<std::uint64_t> take_varint(Bytes& bytes) {
   return std::nullopt;
 }
 
-/// Reads bytes. Those past the end, or unreadable, are zero. Returns false if nothing could be read.
+/// Reads bytes. Bytes that are past the end or unreadable become zero. Returns false if nothing could be
+/// read.
 bool read_at(int file, std::uint64_t at, std::vector<unsigned char>& into) {
   std::size_t done = 0;
   while (done < into.size()) {
@@ -68,7 +69,8 @@ std::uint32_t valid_page_size(std::uint64_t size) {
   return size >= 512 && size <= 65536 && is_power_of_two(size) ? static_cast<std::uint32_t>(size) : 0;
 }
 
-/// Takes the value of one serial type off the front of `body`; nullopt if its bytes are missing.
+/// Removes the value of one serial type from the front of `body` and returns it; nullopt if bytes are
+/// missing.
 std::optional<sqlite::Value> take_value(std::uint64_t type, Bytes& body) {
   constexpr std::array<std::size_t, 10> kLength = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
   if (type == 10 || type == 11) return std::nullopt;
@@ -90,9 +92,9 @@ std::optional<sqlite::Value> take_value(std::uint64_t type, Bytes& body) {
   return sqlite::Value(std::string(bytes.begin(), bytes.end()));
 }
 
-/// Most pages of chains that are read, per image of the file. In a sound file a page of a chain belongs to
-/// one row, which is read once for each image of its page and each of salvage()'s passes. Hostile chains
-/// share pages: beyond this limit rows with chains are not read.
+/// Maximum number of overflow pages that are read, per image of the file. In a sound file an overflow page
+/// belongs to one row, which is read once for each image of its page and each of salvage()'s passes. In a
+/// hostile file many rows may share overflow pages. Beyond this limit, rows with overflow pages are not read.
 constexpr std::uint64_t kMostChained = 64;
 
 }  // namespace
@@ -145,14 +147,14 @@ const std::vector<unsigned char>& PageFile::read(std::uint32_t image) {
 }
 
 void PageFile::cells(const std::function<void(const CellPlace&)>& found) {
-  // No payload is longer than the file: otherwise a circular chain of pages would never end.
+  // No payload is longer than the file. This limit ends circular chains of pages.
   const std::uint64_t most = std::min<std::uint64_t>(kMostPayload, images_.size() * page_size_);
   for (std::uint32_t image = 0; image < images_.size(); ++image) {
     const Bytes page(read(image));
-    const std::size_t start = images_[image].page == 1 ? 100 : 0;  // behind the file's header
+    const std::size_t start = images_[image].page == 1 ? 100 : 0;  // page 1 begins with the file's header
     const std::size_t stated = big_endian(page.subspan(start + 3, 2));
     const std::size_t room = (page.size() - start - 8) / 2;
-    std::vector<bool> seen(page.size());  // a hostile page may name one cell a thousand times
+    std::vector<bool> seen(page.size());  // a hostile page may list one cell a thousand times
     for (std::size_t i = 0; i < std::min(stated, room); ++i) {
       const auto offset = static_cast<std::uint16_t>(big_endian(page.subspan(start + 8 + 2 * i, 2)));
       if (offset >= page.size() || seen[offset]) continue;
@@ -166,7 +168,7 @@ void PageFile::cells(const std::function<void(const CellPlace&)>& found) {
   }
 }
 
-// Section 1.6: some of the payload is on the page itself, the rest in a chain of pages.
+// Section 1.6: a part of the payload is on the page itself, and the rest is in a chain of overflow pages.
 std::optional<std::string> PageFile::payload_at(const CellPlace& place) {
   Bytes cell = Bytes(read(place.image)).subspan(place.offset);
   const auto length = take_varint(cell);

@@ -1,5 +1,5 @@
 // A SQLite file as bytes on a disk: its pages and the table rows on them. It is read without SQLite, so that
-// damage to one page costs the rows of that page only. Source: sqlite.org/fileformat2.html, sections 1.6
+// damage to one page costs only the rows of that page. Source: sqlite.org/fileformat2.html, sections 1.6
 // (b-tree pages), 2.1 (record format) and 4 (write-ahead log).
 #pragma once
 
@@ -29,12 +29,12 @@ class PageFile {
   PageFile(const PageFile&) = delete;
   ~PageFile();
 
-  /// Calls `found` for all that looks like a table row, on every page whatever its type says. A row that is
-  /// also on older versions of its page in the log is found more than once.
+  /// Calls `found` for everything that looks like a table row, on every page, whatever the page's type says.
+  /// If older versions of a page are in the write-ahead log, a row may be found more than once.
   void cells(const std::function<void(const CellPlace&)>& found);
-  /// Returns the values of a row, a blob as NULL; nullopt if the bytes are not a row. The cost of all calls
-  /// together is proportional to the file, whatever it holds. Numbers are as stored: SQLite keeps a REAL
-  /// without fraction as an integer.
+  /// Returns the values of a row, with NULL for a blob; nullopt if the bytes are not a row. The cost of all
+  /// calls together is proportional to the file's size, whatever the file contains. Numbers are returned as
+  /// stored: SQLite stores a REAL without a fraction as an integer.
   std::optional<sqlite::Row> row_at(const CellPlace& place);
 
  private:
@@ -48,10 +48,10 @@ class PageFile {
   std::optional<std::string> payload_at(const CellPlace& place);
 
   int file_ = -1, log_ = -1;
-  std::uint32_t page_size_ = 0;  // as the header states it, or SQLite's default where the header is damaged
+  std::uint32_t page_size_ = 0;  // page size in the header, or SQLite's default if the header is damaged
   std::vector<Image> images_;
   std::unordered_map<std::uint32_t, std::uint32_t> newest_;  // image of each page, by the page's number
-  std::vector<unsigned char> page_, overflow_;               // the last ones read
+  std::vector<unsigned char> page_, overflow_;               // contents that were read last
   std::uint32_t page_image_ = UINT32_MAX;
   std::uint64_t chained_ = 0;  // overflow pages read so far
 };

@@ -1,5 +1,5 @@
 // The contents of the log: trials, the devices that they were measured on, the verdicts of contests, the
-// algorithms that libraries' searches found, and the sessions that were run elsewhere.
+// algorithms that libraries' searches found, and the origins of sessions that were run elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Record : Trial {
   std::uint64_t seed = 0;            ///< seed of the tuner run
   std::int64_t created_unix_ms = 0;  ///< if 0, the database sets it
   std::string tool_version;          ///< version of lehr
-  /// Hash of the StoredDevice whose facts its kernel was lowered with; 0: not known.
+  /// Hash of the StoredDevice whose facts the kernel was lowered with; 0: not known.
   std::uint64_t device_hash = 0;
 };
 void describe(auto& field, Is<Record> auto& record) {
@@ -50,10 +50,10 @@ void describe(auto& field, Is<Record> auto& record) {
   field("source_hash", record.source_hash);
 }
 
-/// A device as stored. Its row never changes: other facts under the same identity are another row. Each trial
-/// names the row whose facts it was lowered with by the row's checksum.
+/// A device as stored. Its row never changes: if other facts are found under the same identity, they become
+/// another row. Each trial names the row whose facts it was lowered with, by the row's checksum.
 struct StoredDevice : Device {
-  std::string identity;  ///< its identity_of(): Record::device of its trials
+  std::string identity;  ///< identity_of() the device, which is Record::device of its trials
 };
 void describe(auto& field, Is<StoredDevice> auto& device) {
   field("identity", device.identity);
@@ -68,18 +68,19 @@ void describe(auto& field, Is<StoredDevice> auto& device) {
   field("cold", device.cold);
 }
 
-/// The result of a contest: its winner, timed beside the default and the baselines.
+/// The result of a contest: its winner, timed in turns with the default and the baselines.
 struct Verdict {
   Time best;                 ///< time of the winner
   Time default_time;         ///< us 0: no default ran
-  Ratio speedup_vs_default;  ///< 1 when the default won; 0: no default ran
+  Ratio speedup_vs_default;  ///< 1: the default won; 0: no default ran
   std::string baseline;      ///< the fastest baseline's name; "": no baseline was available
   double baseline_us = 0;
   Ratio speedup_vs_baseline;
-  std::int64_t algorithms_tried = 0;  ///< algorithms that the baseline's search for its fastest one tried
-  std::int64_t algorithms = 0;        ///< algorithms that there are; 0: the baseline does not search
-  /// The winner was not yet proven in many calls and on other inputs, for lack of time. Its trial and each
-  /// check in the contest were right.
+  std::int64_t algorithms_tried = 0;  ///< number of algorithms that the baseline's search tried
+  /// Number of algorithms in the library's list; 0: the baseline does not search.
+  std::int64_t algorithms = 0;
+  /// Whether the winner was not yet proven in many calls and on other inputs, for lack of time. Its trial and
+  /// each check in the contest were right.
   bool provisional = false;
   std::optional<bool>
       deterministic;  ///< the winner gave the same bits in two runs on one input; nullopt: not known
@@ -90,7 +91,7 @@ struct StoredVerdict : Verdict {
   std::string workload;
   std::string device;
   std::string session;
-  std::string record_id;  ///< the winner
+  std::string record_id;  ///< id of the winner
   std::string json;       ///< the whole document that `tune --json` printed
   std::int64_t created_unix_ms = 0;
 };
@@ -121,8 +122,8 @@ void describe(auto& field, Is<StoredVerdict> auto& verdict) {
   field("provisional", verdict.provisional);
 }
 
-/// The result of a baseline's search in one list of a library's algorithms: numbers that find the algorithm
-/// again in the same version's list. Nothing stored here is ever run.
+/// The result of a baseline's search in one list of a library's algorithms. Its numbers find the algorithm
+/// again in the list of the same version. Nothing stored here is ever run.
 struct StoredAlgorithm : FoundAlgorithm {
   std::string workload;
   std::string device;                ///< identity text, with the driver's version
@@ -146,7 +147,7 @@ void describe(auto& field, Is<StoredAlgorithm> auto& algorithm) {
   field("created_unix_ms", algorithm.created_unix_ms);
 }
 
-/// The origin of a session that was not run here. Its rows are somebody else's evidence.
+/// The origin of a session that was not run here. The session's rows are evidence from another user.
 struct StoredOrigin {
   std::string session;
   std::string merged_from;  ///< name of the log that its rows came from; not empty

@@ -1,4 +1,4 @@
-// One visitor that writes a described struct as a row, one that reads it back.
+// One visitor writes a described struct as a row, and another one reads it back.
 #include "database/record_codec.h"
 
 #include <fmt/format.h>
@@ -19,17 +19,18 @@ namespace {
 using sqlite::Row;
 using sqlite::Value;
 
-constexpr std::string_view kTiming = "timing";  // the outcome column; otherwise a failure kind's name
+// Text in the outcome column; for a failure it is the name of its kind.
+constexpr std::string_view kTiming = "timing";
 
-// Returns the value of a member in a row. SQLite turns NaN into NULL and -0.0 into 0: the first must not
-// happen, the second must not spoil the checksum.
+// Returns the value of a member in a row. SQLite turns NaN into NULL, which must not happen, and -0.0 into 0,
+// which must not change the checksum.
 Value stored(double value) {
   CHECK(!std::isnan(value), "a NaN cannot be stored");
   return value == 0 ? 0.0 : value;
 }
 template <std::integral T>
 Value stored(T value) {
-  return static_cast<std::int64_t>(value);  // a seed's bits
+  return static_cast<std::int64_t>(value);  // the seed's bits
 }
 Value stored(const std::string& value) {
   return value;
@@ -46,7 +47,8 @@ Value stored(const Limits& limits) {
 Value stored(const std::vector<double>& samples) {
   CHECK(std::ranges::all_of(samples, [](double x) { return std::isfinite(x); }), "samples must be finite");
   return fmt::format("[{}]",
-                     fmt::join(samples, ","));  // fmt writes the shortest text that reads back the same
+                     // fmt writes the shortest text that is read back as the same number.
+                     fmt::join(samples, ","));
 }
 template <typename T>
 Value stored(const std::optional<T>& value) {
@@ -61,7 +63,8 @@ bool restore(const Value& value, T& member) {
   if (found) member = static_cast<T>(*found);
   return found && static_cast<Form>(member) == *found;
 }
-// Restores a config. The family has a column of its own before this one, and must be the one in the text.
+// Restores a config. The family also has a column of its own, before this one. The family in the text must be
+// the same.
 bool restore(const Value& value, Config& config) {
   const auto* text = std::get_if<std::string>(&value);
   if (!text) return false;
@@ -104,7 +107,7 @@ bool restore(const Value& value, std::optional<T>& member) {
   return std::holds_alternative<std::monostate>(value) || restore(value, member.emplace());
 }
 
-/// Lists the columns of a struct, and its values in them.
+/// Lists the columns of a struct, and the values in these columns.
 class Writer {
  public:
   std::vector<Column> columns;
@@ -136,7 +139,8 @@ class Writer {
     return column;
   }
 
-  // Columns of a timing are NULL in the row of a failure, and the other way round.
+  // The columns of a timing are NULL in the row of a failure, and the columns of a failure are NULL in the
+  // row of a timing.
   void write_outcome(const Outcome& outcome) {
     const auto* timing = std::get_if<Timing>(&outcome);
     const auto* failure = std::get_if<Failure>(&outcome);
@@ -154,7 +158,7 @@ class Writer {
   bool of_alternative_ = false, absent_ = false;
 };
 
-/// Fills a struct from a row of its table. A value that the struct cannot hold makes the whole row bad.
+/// Fills a struct from a row of its table. If one value is not valid for the struct, the whole row is bad.
 class Reader {
  public:
   explicit Reader(const Row& row) : row_(row) {}
@@ -205,7 +209,7 @@ std::vector<Column> columns_of() {
   return std::move(writer.columns);
 }
 
-/// Returns false for rows with values that no record may have, though their columns allow them.
+/// Returns false for a row with values that no record may have, even if their columns allow them.
 bool is_sound(const Record& record) {
   const auto* timing = std::get_if<Timing>(&record.outcome);
   return !record.id.empty() && !record.config.family.empty() &&

@@ -24,7 +24,7 @@ Losses losses_of(const std::vector<double>& losses) {
   double variance = 0;
   for (const double loss : losses)
     variance += (std::max(0.0, loss) - all.mean) * (std::max(0.0, loss) - all.mean) / (count - 1);
-  // Student's t, 97.5 %, to 4 % (Abramowitz and Stegun, 26.7.5).
+  // The 97.5 % quantile of Student's t, approximated to 4 % (Abramowitz and Stegun, 26.7.5).
   const double free = count - 1;
   const double t = 1.96 + 2.37 / free + 2.82 / (free * free);
   const double half_width = t * std::sqrt(variance / count);

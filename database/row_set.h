@@ -11,13 +11,17 @@
 
 namespace lehr {
 
-/// A stretch of rows and the kernel that serves it. The same kernel may serve several stretches.
+/// A sequence of rows and the kernel that serves it. The same kernel may serve several sequences.
 struct RowMember {
-  std::string workload;           ///< its kernel's: "gemm m=..2048 ..."; "m=1" for a kernel that is for 1 row
-  std::string config;             ///< text
-  std::uint64_t source_hash = 0;  ///< hash of its source, the same whatever the rows of a call
-  std::string record;   ///< id of one of its trials when this set was chosen, with the facts of its device
-  std::int64_t to = 0;  ///< last row of its stretch, which begins behind that of the member before it
+  /// The kernel's workload: "gemm m=..2048 ..."; "m=1" for a kernel for exactly one row.
+  std::string workload;
+  std::string config;  ///< text of the config
+  /// Hash of the kernel's source, which does not depend on the rows of a call.
+  std::uint64_t source_hash = 0;
+  /// Id of one of the kernel's trials when this set was chosen; it names the device's facts.
+  std::string record;
+  /// Last row that it serves; its rows begin after the last row of the member before it.
+  std::int64_t to = 0;
   friend bool operator==(const RowMember&, const RowMember&) = default;
 };
 void describe(auto& field, Is<RowMember> auto& member) {
@@ -31,8 +35,8 @@ void describe(auto& field, Is<RowMember> auto& member) {
 /// A size at which the set was timed.
 struct RowTime {
   std::int64_t rows = 0;
-  double us = 0;       ///< time of the member that serves it
-  double best_us = 0;  ///< time of the fastest of all kernels; 0: only the set was timed
+  double us = 0;       ///< time of the member that serves this size
+  double best_us = 0;  ///< time of the fastest kernel of all; 0: only the set was timed
   friend bool operator==(const RowTime&, const RowTime&) = default;
 };
 void describe(auto& field, Is<RowTime> auto& time) {
@@ -41,15 +45,17 @@ void describe(auto& field, Is<RowTime> auto& time) {
   field("best_us", time.best_us);
 }
 
-/// A size that was not measured when the set was chosen. Its member of the set is timed in turn with the best
-/// kernel of a short tuning of this size, and with the size's default.
+/// A size that was not measured when the set was chosen. The set's member for it is timed in turn with the
+/// best kernel of a short tuning of this size, and with the size's default.
 struct HeldOutRows {
   std::int64_t rows = 0;
-  double us = 0;      ///< time of the set's member
-  double own_us = 0;  ///< time of the size's own kernel; 0: the tuning found no other kernel than the set's
-  double default_us = 0;  ///< time of the schedule that is chosen there without any timing; 0: it did not run
-  double loss = 0;        ///< `us` over the faster of the two others, less 1, round by round; may be below 0
-  double loss_low = 0, loss_high = 0;  ///< its 95 % interval
+  double us = 0;  ///< time of the set's member
+  /// Time of the best kernel of the short tuning; 0: the tuning found no other kernel than the set's.
+  double own_us = 0;
+  double default_us = 0;  ///< time of the default schedule, which is chosen without timing; 0: it did not run
+  /// `us` divided by the lower of the two other times, less 1; computed per round; may be below 0.
+  double loss = 0;
+  double loss_low = 0, loss_high = 0;  ///< 95 % interval of `loss`
   friend bool operator==(const HeldOutRows&, const HeldOutRows&) = default;
 };
 void describe(auto& field, Is<HeldOutRows> auto& held_out) {
@@ -64,12 +70,13 @@ void describe(auto& field, Is<HeldOutRows> auto& held_out) {
 
 /// A set for a range "gemm m=1..2048 ...".
 struct RowSet {
-  std::string workload;               ///< the range's text
-  std::int64_t least = 0, most = 0;   ///< the range
-  std::vector<RowMember> members;     ///< by `to`, ascending; the last `to` is `most`
-  std::vector<RowTime> times;         ///< by rows, ascending; the last one is `most`
-  std::vector<HeldOutRows> held_out;  ///< by rows, ascending; empty: there was no time for any
-  std::uint64_t held_out_seed = 0;    ///< the seed that drew them
+  std::string workload;              ///< the range's text
+  std::int64_t least = 0, most = 0;  ///< first and last number of rows of the range
+  std::vector<RowMember> members;    ///< ordered by `to`, ascending; the last `to` is `most`
+  std::vector<RowTime> times;        ///< ordered by `rows`, ascending; the last one is `most`
+  /// Ordered by `rows`, ascending; empty: there was no time for held-out sizes.
+  std::vector<HeldOutRows> held_out;
+  std::uint64_t held_out_seed = 0;  ///< the seed with which the held-out sizes were drawn
   friend bool operator==(const RowSet&, const RowSet&) = default;
 };
 void describe(auto& field, Is<RowSet> auto& set) {
@@ -82,22 +89,22 @@ void describe(auto& field, Is<RowSet> auto& set) {
   field("held_out_seed", set.held_out_seed);
 }
 
-/// Returns a clause why `set` does not cover a range; nullopt if it does.
+/// Returns a clause that says why `set` does not cover a range; nullopt if it does.
 std::optional<std::string> why_no_set(const RowSet& set);
 
-/// Returns the set of a range's verdict: the member "set" of its document. nullopt: the verdict is of one
-/// kernel, or its set covers no range (why_no_set()). Database::find() of the members' ids gives their
-/// records.
+/// Returns the set of a range's verdict, which is "set" in the verdict's document. Returns nullopt if the
+/// verdict is about one kernel, or if its set does not cover the range (why_no_set()). The records of the
+/// members are found by their ids (Database::find()).
 std::optional<RowSet> row_set_of(const StoredVerdict& verdict);
 
-/// Returns the member that serves `rows` rows. CHECKs that they are in the range.
+/// Returns the member that serves `rows` rows. CHECKs that `rows` is in the range.
 const RowMember& member_for(const RowSet& set, std::int64_t rows);
 
-/// The mean and the largest of losses. A loss below 0 counts as 0; unknown losses do not count. 0 if there
-/// are no losses.
+/// The mean and the largest of several losses. A loss below 0 counts as 0; unknown losses do not count. 0 if
+/// there are no losses.
 struct Losses {
   double mean = 0, worst = 0;
-  /// The mean's 95 % interval, over other sizes that are drawn like these. Not known for fewer than four
+  /// 95 % interval of the mean over all sizes that could have been drawn. Not known for fewer than four
   /// sizes.
   Interval mean_interval = {};
 };

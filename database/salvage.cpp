@@ -18,7 +18,7 @@ namespace {
 using sqlite::Row;
 using sqlite::Value;
 
-// Returns a row as stored, which begins with NULL for `seq`, as a row of the table.
+// Converts a stored row, which begins with NULL for `seq`, to a row of the table.
 std::optional<Row> as_row_of(const LogTable& table, const Row& stored) {
   if (stored.size() != table.columns.size() + 1 || !std::holds_alternative<std::monostate>(stored[0]))
     return std::nullopt;
@@ -35,8 +35,8 @@ struct Found {
   CellPlace place;
 };
 
-/// Throws Error(kUser) if the file's header names another schema version, whose rows cannot be read here.
-/// Throws Error(kNotFound) otherwise.
+/// Throws Error(kUser) if the file's header names another schema version, whose rows this version cannot
+/// read. If it does not, throws Error(kNotFound).
 [[noreturn]] void throw_nothing(const std::filesystem::path& torn) {
   // Offsets of the header, big-endian: https://www.sqlite.org/fileformat2.html#the_database_header
   constexpr std::size_t kUserVersion = 60, kApplicationIdAt = 68;

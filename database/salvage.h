@@ -7,11 +7,11 @@
 
 namespace lehr {
 
-/// Reads `torn` and its "-wal" page by page, whatever is wrong with them, and writes the rows whose checksum
-/// is right to the new database `fresh`, in their order. `torn` is not changed, and need not be openable. The
-/// counts' `refused` are rows with a wrong checksum; bytes that no longer look like a row are not counted.
-/// Throws Error(kUser) if `torn` cannot be read or `fresh` exists. Throws Error(kNotFound), leaving no file,
-/// if no row is left.
+/// Reads `torn` and its "-wal" file page by page, whatever is wrong with them, and writes the rows whose
+/// checksum is right to the new database `fresh`, in their order. `torn` is not changed, and SQLite need not
+/// be able to open it. In the result, `refused` counts rows with a wrong checksum. Bytes that no longer look
+/// like a row are not counted. Throws Error(kUser) if `torn` cannot be read or `fresh` exists. Throws
+/// Error(kNotFound), leaving no file, if there is no sound row.
 AddedRows salvage(const std::filesystem::path& torn, const std::filesystem::path& fresh);
 
 }  // namespace lehr

@@ -13,7 +13,7 @@ std::string save_copy(const sqlite::Connection& source, const std::string& wante
   namespace fs = std::filesystem;
   const std::string part = wanted + ".part";
   std::error_code error;
-  fs::remove(part, error);  // left by a copy that was cut off
+  fs::remove(part, error);  // an earlier copy that was cut off may have left it
   {
     const sqlite::Connection copy(part, sqlite::Mode::kReadWrite);
     source.copy_to(copy);

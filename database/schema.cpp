@@ -10,7 +10,8 @@
 namespace lehr {
 namespace {
 
-// Returns the statement that makes a table. STRICT enforces the types; `seq` is the order of appending.
+// Returns the statement that creates a table. STRICT enforces the types. `seq` is the order in which rows
+// were appended.
 std::string create_table(const LogTable& table) {
   std::string sql = fmt::format("CREATE TABLE {} (seq INTEGER PRIMARY KEY", table.name);
   for (const Column& column : table.columns) {
@@ -25,13 +26,13 @@ std::string create_table(const LogTable& table) {
 
 void create_all(const sqlite::Connection& connection) {
   for (const LogTable* table : log_tables()) connection.execute(create_table(*table));
-  // This one index serves every query of best(); see for_each_group() in database.cpp.
+  // This index serves every query of best(); see for_each_group() in database.cpp.
   connection.execute("CREATE INDEX trial_by_time ON trial (workload, device, target, family, time_us)");
   connection.execute(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", kApplicationId, kSchemaVersion));
 }
 
-// Must run inside one transaction: another process may be creating the file.
+// Must be called inside a transaction, because another process may be creating the file.
 bool is_ours(const sqlite::Connection& connection) {
   const std::int64_t owner = connection.query_int("PRAGMA application_id");
   const std::int64_t version = connection.query_int("PRAGMA user_version");
@@ -45,7 +46,7 @@ bool is_ours(const sqlite::Connection& connection) {
   return true;
 }
 
-// Returns tables and indexes as SQLite stores them, except the tables of ANALYZE.
+// Returns tables and indexes as SQLite stores them, except for the tables of ANALYZE.
 std::vector<sqlite::Row> objects_of(const sqlite::Connection& connection) {
   std::vector<sqlite::Row> objects;
   sqlite::Statement rows = connection.prepare(

@@ -1,4 +1,4 @@
-// The one file that includes SQLite's header.
+// The only file that includes SQLite's header.
 #include "database/sqlite.h"
 
 #include <fcntl.h>
@@ -16,11 +16,11 @@
 namespace lehr::sqlite {
 namespace {
 
-// Most bytes of one row; we never write longer ones.
+// Maximum number of bytes of one row. We never write longer rows.
 constexpr int kMostBytes = 64 << 20;
 
-// Returns whether the disk is full. A quota and a file size limit reach SQLite as plain I/O errors; for the
-// user they are a full disk.
+// Returns whether the disk is full. SQLite reports an exceeded quota or file size limit as a plain I/O error.
+// For the user these are the same as a full disk.
 bool is_out_of_space(int code, int system_error) {
   return (code & 0xff) == SQLITE_FULL ||
          ((code & 0xff) == SQLITE_IOERR &&
@@ -55,7 +55,7 @@ bool is_out_of_space(int code, int system_error) {
       throw_environment("the database '{}' cannot be opened: {}", path, reason);
     case SQLITE_IOERR:
       throw_environment("reading or writing the database '{}' failed: {}", path, reason);
-    case SQLITE_ERROR:  // our statements are right for our tables, so the tables are not ours any more
+    case SQLITE_ERROR:  // our statements fit our tables, so the tables are not ours any more
       throw_environment("the database '{}' cannot be used: {}; its tables are damaged or were changed", path,
                         detail);
     case SQLITE_TOOBIG:
@@ -70,8 +70,8 @@ bool is_out_of_space(int code, int system_error) {
   }
 }
 
-// Throws for an error code. SQLite keeps the system's error of an open or a read, but not that of a commit.
-// `errno` still has the latter, if it was cleared before the call.
+// Throws for an error code. SQLite stores the system's error of an open or a read, but not that of a commit.
+// After a commit `errno` still has the error, if it was cleared before the call.
 void check(sqlite3* db, int code) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const int last_error = errno;
@@ -80,8 +80,8 @@ void check(sqlite3* db, int code) {
   fail(path != nullptr && *path != '\0' ? path : ":memory:", code, system_error, sqlite3_errmsg(db));
 }
 
-// Returns a URI (RFC 3986): all but the unreserved characters and '/' are escaped, so that no path can
-// smuggle in a parameter.
+// Returns a URI (RFC 3986). All characters but the unreserved ones and '/' are escaped, so that no path can
+// add a parameter.
 std::string immutable_uri(const std::string& absolute_path) {
   std::string uri = "file://";
   for (const char c : absolute_path) {
@@ -92,8 +92,8 @@ std::string immutable_uri(const std::string& absolute_path) {
   return uri + "?immutable=1";
 }
 
-/// Returns the system's error for an open. SQLite says only "unable to open" if it may not read or write the
-/// file, or may not create it or its log.
+/// Returns the system's error for an open. SQLite reports only "unable to open" if it may not read or write
+/// the file, or may not create the file or its write-ahead log.
 int open_error(const std::string& path, Mode mode) {
   const auto forbids = [](const std::string& what, int how) {
     return ::faccessat(AT_FDCWD, what.c_str(), how, AT_EACCESS) == 0 ? 0 : errno;
@@ -119,7 +119,7 @@ Statement::Statement(sqlite3* db, std::string_view sql) : db_(db) {
 void Statement::bind(std::span<const Value> values) {
   sqlite3_stmt* s = statement_.get();
   CHECK(static_cast<int>(values.size()) == sqlite3_bind_parameter_count(s), "{}", sqlite3_sql(s));
-  sqlite3_reset(s);  // repeats the last step's code, which was reported then
+  sqlite3_reset(s);  // returns the last step's error code again, which step() has reported
   for (std::size_t i = 0; i < values.size(); ++i) {
     const int at = static_cast<int>(i) + 1;
     const int code = std::visit(overloaded{
@@ -144,7 +144,8 @@ bool Statement::step() {
     try {
       check(db_, code);
     } catch (...) {
-      sqlite3_reset(statement_.get());  // releases the locks; after check(), because it clears the message
+      // Releases the locks; called after check(), because it clears the error's message.
+      sqlite3_reset(statement_.get());
       throw;
     }
   }
@@ -212,8 +213,8 @@ Connection::Connection(const std::filesystem::path& path, Mode mode) : reads_(mo
     fail(absolute, code, system_error, sqlite3_errstr(code));
   }
   check(db, sqlite3_busy_timeout(db, kBusyTimeoutMs));
-  // A stranger's file must run nothing (sqlite.org/security.html): no function from its schema, no trigger,
-  // no view, no endless row.
+  // A file from elsewhere must not run anything (sqlite.org/security.html): no function in its schema, no
+  // trigger, no view, no endless row.
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr));
   check(db, sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr));
@@ -228,7 +229,7 @@ void Connection::copy_to(const Connection& destination) const {
   int code = SQLITE_OK;
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
   errno = 0;
-  do {  // sqlite3_backup_step() does not wait by itself
+  do {  // repeated, because sqlite3_backup_step() does not wait for locks
     code = sqlite3_backup_step(copying, -1);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -256,8 +257,8 @@ std::string Connection::query_text(std::string_view sql) const {
 }
 
 void Connection::use_durable_log() const {
-  // Two processes that create the same file at once can both request this switch. SQLite answers one of them
-  // "busy" without waiting, so the waiting is done here.
+  // Two processes that create the same file at the same time may both request this switch. SQLite returns
+  // "busy" to one of them without waiting, so the waiting is done here.
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
   for (;;) {
     const int code = sqlite3_exec(db_.get(), "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
@@ -271,8 +272,8 @@ void Connection::use_durable_log() const {
     throw_environment(
         "the database '{}' cannot keep a write-ahead log on its file system; put it on a local disk", path());
   }
-  // FULL syncs the log at every commit. NORMAL, WAL's usual companion, would lose the last rows in a power
-  // failure.
+  // FULL syncs the log at every commit. NORMAL, which is usual with a write-ahead log, would lose the last
+  // rows in a power failure.
   execute("PRAGMA synchronous=FULL");
 }
 
@@ -292,7 +293,7 @@ std::string Connection::path() const {
 bool Connection::has_moved() const {
   int moved = 0;
   const int code = sqlite3_file_control(db_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  return code == SQLITE_OK && moved != 0;  // a file system that cannot tell reports nothing
+  return code == SQLITE_OK && moved != 0;  // false if the file system cannot report it
 }
 
 Transaction::Transaction(const Connection& connection, Access access) : connection_(connection) {
@@ -300,7 +301,7 @@ Transaction::Transaction(const Connection& connection, Access access) : connecti
 }
 
 Transaction::~Transaction() {
-  // On a full disk SQLite rolls back by itself; a second ROLLBACK would be an error.
+  // On a full disk SQLite rolls back by itself. A second ROLLBACK would be an error.
   sqlite3* db = connection_.db_.get();
   if (sqlite3_get_autocommit(db) == 0) sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr);
 }

@@ -1,5 +1,5 @@
-// The one place that touches SQLite: connection, statement and transaction with RAII; its codes become
-// Errors.
+// The only files that use SQLite are this one and sqlite.cpp: connection, statement and transaction with
+// RAII. SQLite's error codes become Errors.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ enum class Mode {
 /// A prepared statement. Must not outlive its connection.
 class Statement {
  public:
-  /// Binds all parameters, in order. Texts must stay where they are until the last step(). CHECKs the count.
+  /// Binds all parameters, in order. Texts must not move or change until the last step(). CHECKs the number
+  /// of values.
   void bind(std::span<const Value> values);
   /// Goes to the next row. Returns false at the end; the statement can then be bound and run again.
   bool step();
@@ -53,37 +54,38 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
-/// An open file. All functions throw Error: kUser for a file that is not SQLite's; kEnvironment for a full
-/// disk, a read-only or damaged file, missing rights, and a lock that another process held for longer than
-/// kBusyTimeoutMs.
+/// An open file. All functions throw Error: kUser for a file that is not a SQLite file; kEnvironment for a
+/// full disk, a read-only or damaged file, missing rights, or a lock that another process held for longer
+/// than kBusyTimeoutMs.
 class Connection {
  public:
-  /// Milliseconds that a statement waits for another process's transaction. A trial's lasts milliseconds, the
-  /// merge of a million rows most of a minute.
+  /// Milliseconds that a statement waits for another process's transaction. The transaction of a trial takes
+  /// milliseconds, the merge of a million rows takes most of a minute.
   static constexpr int kBusyTimeoutMs = 60'000;
 
-  /// Takes `path` as it is (no URI), except ":memory:". Does not read the file yet.
+  /// Opens `path`, which is not interpreted as a URI; ":memory:" is an in-memory database. Does not read the
+  /// file yet.
   Connection(const std::filesystem::path& path, Mode mode);
 
   Statement prepare(std::string_view sql) const { return Statement(db_.get(), sql); }
   /// Runs any number of statements that need no parameters.
   void execute(const std::string& sql) const;
-  /// Returns the first column of the first row. CHECKs that it exists and has this type.
+  /// Returns the first column of the first row. CHECKs that the row exists and the column has this type.
   std::int64_t query_int(std::string_view sql) const;
   std::string query_text(std::string_view sql) const;
-  /// Returns how many rows the last INSERT added.
+  /// Returns the number of rows that the last INSERT added.
   std::int64_t changes() const;
   /// Switches the file to a write-ahead log, durable on every commit. Throws Error(kEnvironment) if the file
   /// system does not support it.
   void use_durable_log() const;
-  /// Makes `destination`, which must be empty, a copy of the committed content.
+  /// Copies the committed content to `destination`, which must be empty.
   void copy_to(const Connection& destination) const;
-  /// Returns true if it was opened for reading, or for writing but the file allows only reading.
+  /// Returns true if the file was opened for reading, or was opened for writing but allows only reading.
   bool read_only() const;
   /// Returns the absolute path; "" for ":memory:".
   std::string path() const;
-  /// Returns whether the open file was removed, renamed or replaced. Anything written goes to a file that
-  /// nobody finds.
+  /// Returns whether the open file was removed, renamed or replaced. If so, rows that are written are lost:
+  /// no path leads to the file any more.
   bool has_moved() const;
 
  private:
@@ -95,8 +97,8 @@ class Connection {
   std::unique_ptr<sqlite3, Close> db_;
 };
 
-/// One view of the file, or one change of it, made wholly or not at all. The destructor rolls back if
-/// commit() was not reached.
+/// A consistent view of the file, or a change of it that is made completely or not at all. The destructor
+/// rolls back unless commit() was called.
 class Transaction {
  public:
   enum class Access { kRead, kWrite };

@@ -1,4 +1,4 @@
-// Counts the contents of a log, and checks whether they are still as written.
+// Counts the contents of a log, and checks whether its rows are still as they were written.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -25,7 +25,7 @@ std::int64_t size_on_disk(const std::string& path) {
   return bytes;
 }
 
-/// Devices that sound trials name, with the number of those trials, and the devices that exist.
+/// The devices that sound trials name, with the number of these trials, and the devices that have rows.
 struct Naming {
   std::map<std::int64_t, std::int64_t> named;
   std::set<std::int64_t> there;
@@ -83,7 +83,7 @@ DatabaseStats Database::stats() const {
   while (rows.step()) {
     ++stats.records;
     Row row = rows.row();
-    const auto text = [&row](std::size_t i) {  // "" where damage made it something else
+    const auto text = [&row](std::size_t i) {  // "" if damage has changed its type
       auto* value = std::get_if<std::string>(&row[i]);
       return value ? std::move(*value) : std::string();
     };
@@ -115,7 +115,7 @@ DatabaseStats Database::stats() const {
 
 Verification Database::verify() const {
   Verification result;
-  // Damage may end the reading of a table at any row. The rows before it count.
+  // Damage may end the reading of a table at any row. The rows before that one count.
   const auto look = [&](auto&& action) {
     try {
       action();

@@ -22,7 +22,7 @@ std::uint32_t little_endian(const unsigned char* bytes) {
          bytes[0];
 }
 
-/// The running sum over header and frames.
+/// The running checksum over header and frames.
 struct Sum {
   std::uint32_t a = 0, b = 0;
   friend bool operator==(const Sum&, const Sum&) = default;
@@ -30,7 +30,7 @@ struct Sum {
 Sum stored_sum(const unsigned char* bytes) {
   return {big_endian(bytes), big_endian(bytes + 4)};
 }
-/// Adds `count` bytes, a multiple of 8.
+/// Returns `sum` with `count` bytes added; `count` is a multiple of 8.
 Sum added(Sum sum, const unsigned char* bytes, std::size_t count, bool is_big) {
   for (std::size_t i = 0; i < count; i += 8) {
     sum.a += (is_big ? big_endian(bytes + i) : little_endian(bytes + i)) + sum.b;
@@ -46,7 +46,7 @@ struct Header {
   Sum sum;
 };
 Header header_of(const std::vector<unsigned char>& bytes) {
-  constexpr std::uint32_t kMagic = 0x377f0682;  // its last bit: how the sums read their words
+  constexpr std::uint32_t kMagic = 0x377f0682;  // its last bit is the byte order of the checksums' words
   Header header;
   const std::uint32_t magic = big_endian(bytes.data());
   header.is_big = (magic & 1) != 0;
@@ -78,7 +78,7 @@ class Frames {
   std::uint32_t page() const { return big_endian(bytes_.data()); }
   bool ends_transaction() const { return big_endian(bytes_.data() + 4) != 0; }
   Sum sum() const { return stored_sum(bytes_.data() + 16); }
-  /// Returns whether the frame follows one with this sum.
+  /// Returns whether the frame continues a sequence of frames whose checksum is `before`.
   bool follows(Sum before) const {
     const Sum of_header = added(before, bytes_.data(), 8, header_.is_big);
     return has_salts() &&
@@ -91,10 +91,11 @@ class Frames {
   std::vector<unsigned char> bytes_;
 };
 
-/// Returns how many transactions end in one run of frames from the current one on, two at most; the current
-/// frame counts if it ends one. Each frame is checked against the sum that the frame before it states. If it
-/// does not follow, another run begins: frames that several crashes left behind each other were not written
-/// in one go. `end_page` is the page of the frame before it, if that ended a transaction.
+/// Returns the number of transactions, at most two, that end in one continuous sequence of frames from the
+/// current frame on; the current frame counts if it ends one. Each frame is checked against the checksum in
+/// the frame before it. If it does not continue that checksum, another sequence begins: several crashes may
+/// leave frames one after the other that were not written together. `end_page` is the page of the frame
+/// before the current one, if that frame ended a transaction.
 int ends_from(Frames& frames, std::uint32_t end_page) {
   const bool ends_one = frames.has_salts() && frames.ends_transaction();
   int ends = ends_one && frames.page() != end_page ? 1 : 0;
@@ -103,16 +104,16 @@ int ends_from(Frames& frames, std::uint32_t end_page) {
     const bool follows = frames.follows(before);
     if (!follows) ends = 0;
     const bool is_end = follows && frames.ends_transaction();
-    // The last frame is written several times to fill a disk's sectors: that is one end.
+    // The last frame may be written several times to fill a disk's sector. These frames count as one end.
     if (is_end && frames.page() != end_page) ++ends;
     end_page = is_end ? frames.page() : 0;
   }
   return ends;
 }
 
-/// Returns the number of the damaged frame, from 1; 0 if all are sound. The first end of a transaction behind
-/// it may belong to its own transaction, which a crash can leave so. The next transaction was written when
-/// that one was durable.
+/// Returns the number of the damaged frame, counted from 1; 0 if all frames are sound. The first end of a
+/// transaction after an invalid frame may belong to the frame's own transaction, and a crash can leave such a
+/// state. So a second end is needed: the next transaction was written only after this one was durable.
 std::uint64_t damaged_frame(std::ifstream& file, const Header& header) {
   Frames frames(file, header);
   Sum before = header.sum;
@@ -126,7 +127,7 @@ std::uint64_t damaged_frame(std::ifstream& file, const Header& header) {
   return more && ends_from(frames, end_page) == 2 ? number : 0;
 }
 
-/// Returns whether frames follow each other behind an invalid header, which gives no salts and no byte order.
+/// Returns whether frames follow an invalid header. Such a header gives neither salts nor byte order.
 bool has_transactions(std::ifstream& file, Header header) {
   for (const bool is_big : {false, true}) {
     file.clear();

@@ -94,7 +94,7 @@ double gflops_of(const Winner& winner) {
   return workload ? gflops_of(flops_of(*workload), winner.verdict.best.us) : 0;
 }
 
-json told_of(const Winner& winner) {
+json report_of(const Winner& winner) {
   const Record& record = winner.record;
   const Verdict& verdict = winner.verdict;
   json document = to_json(winner);

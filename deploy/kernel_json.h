@@ -23,6 +23,6 @@ nlohmann::json to_json(const Winner& winner);
 double gflops_of(const Winner& winner);
 /// Returns a winner's document as in `lehr best --json`, but without the reason why an export would leave the
 /// winner out.
-nlohmann::json told_of(const Winner& winner);
+nlohmann::json report_of(const Winner& winner);
 
 }  // namespace lehr

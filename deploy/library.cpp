@@ -75,7 +75,7 @@ Texts kernel_objects(const Library& library, FolderCompilers& compilers) {
     const RebuiltKernel& rebuilt = kernel.rebuilt;
     const std::string file = kernel.name + ".o", kept = compilers.kept_object(rebuilt);
     if (kept.empty())
-      by_isa[name_of(isa_said(rebuilt.winner.device->compiler))][file] = rebuilt.source.text;
+      by_isa[name_of(isa_of_identity(rebuilt.winner.device->compiler))][file] = rebuilt.source.text;
     else
       objects[file] = read_bytes(kept);
   }

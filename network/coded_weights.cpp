@@ -15,7 +15,7 @@ constexpr std::string_view kQuantize = "QuantizeLinear", kDequantize = "Dequanti
 struct Elements {
   Sizes shape;
   std::vector<float> values;
-  std::optional<Coding> coding;  ///< set once a DequantizeLinear has been followed
+  std::optional<QuantParams> quant_params;  ///< set once a DequantizeLinear has been followed
 };
 
 std::int64_t product(const Sizes& shape, std::size_t begin, std::size_t end) {
@@ -24,27 +24,28 @@ std::int64_t product(const Sizes& shape, std::size_t begin, std::size_t end) {
                          std::multiplies<>());
 }
 
-std::size_t axis_of(const Coding& coding, const Sizes& shape) {
-  const std::int64_t axis = coding.axis < 0 ? coding.axis + std::ssize(shape) : coding.axis;
+std::size_t axis_of(const QuantParams& quant_params, const Sizes& shape) {
+  const std::int64_t axis = quant_params.axis < 0 ? quant_params.axis + std::ssize(shape) : quant_params.axis;
   if (axis < 0 || axis >= std::ssize(shape) ||
-      std::ssize(coding.scales) != shape[static_cast<std::size_t>(axis)])
+      std::ssize(quant_params.scales) != shape[static_cast<std::size_t>(axis)])
     refuse("its weights have other scales than one for each channel");
   return static_cast<std::size_t>(axis);
 }
 
 /// Quantizes the elements. Rounds as an engine does, ties to even.
-void quantize(const Coding& coding, Elements& elements) {
-  if (!is_8_bit(coding.type)) refuse("its weights are quantized to {}", name_of(coding.type));
-  const float low = coding.type == OnnxType::kS8 ? -128 : 0, high = coding.type == OnnxType::kS8 ? 127 : 255;
-  const std::size_t axis = coding.is_one() ? 0 : axis_of(coding, elements.shape);
+void quantize(const QuantParams& quant_params, Elements& elements) {
+  if (!is_8_bit(quant_params.type)) refuse("its weights are quantized to {}", name_of(quant_params.type));
+  const float low = quant_params.type == OnnxType::kS8 ? -128 : 0,
+              high = quant_params.type == OnnxType::kS8 ? 127 : 255;
+  const std::size_t axis = quant_params.is_one() ? 0 : axis_of(quant_params, elements.shape);
   const auto inner = static_cast<std::size_t>(
-      coding.is_one() ? 1 : product(elements.shape, axis + 1, elements.shape.size()));
+      quant_params.is_one() ? 1 : product(elements.shape, axis + 1, elements.shape.size()));
   for (std::size_t i = 0; i < elements.values.size(); ++i) {
-    const std::size_t channel = i / inner % coding.scales.size();
-    const auto zero = static_cast<float>(coding.zeros[coding.zeros.size() == 1 ? 0 : channel]);
+    const std::size_t channel = i / inner % quant_params.scales.size();
+    const auto zero = static_cast<float>(quant_params.zeros[quant_params.zeros.size() == 1 ? 0 : channel]);
     float& value = elements.values[i];
     if (std::isnan(value)) refuse("its weights are not all numbers");
-    value = std::clamp(std::nearbyint(value / coding.scales[channel]) + zero, low, high);
+    value = std::clamp(std::nearbyint(value / quant_params.scales[channel]) + zero, low, high);
   }
 }
 
@@ -58,9 +59,10 @@ void transpose(const OnnxNode& node, Elements& elements) {
   for (std::size_t i = 0; i < sorted.size(); ++i)
     if (sorted.size() != from.size() || sorted[i] != static_cast<std::int64_t>(i))
       refuse("its weights are transposed in no order of their dimensions");
-  if (elements.coding && !elements.coding->is_one())
-    elements.coding->axis =
-        std::ranges::find(order, static_cast<std::int64_t>(axis_of(*elements.coding, from))) - order.begin();
+  if (elements.quant_params && !elements.quant_params->is_one())
+    elements.quant_params->axis =
+        std::ranges::find(order, static_cast<std::int64_t>(axis_of(*elements.quant_params, from))) -
+        order.begin();
   std::vector<std::int64_t> steps;
   for (std::size_t i = 0; i < from.size(); ++i) {
     const auto dim = static_cast<std::size_t>(order[i]);
@@ -88,11 +90,11 @@ void reshape(const std::optional<Sizes>& shape, Elements& elements) {
   if (!shape || product(*shape, 0, shape->size()) != std::ssize(elements.values))
     refuse("the shape of its weights is not known");
   const Sizes from = std::exchange(elements.shape, *shape);
-  if (!elements.coding || elements.coding->is_one()) return;
-  const std::size_t axis = axis_of(*elements.coding, from);
+  if (!elements.quant_params || elements.quant_params->is_one()) return;
+  const std::size_t axis = axis_of(*elements.quant_params, from);
   for (std::size_t i = 0; i < shape->size(); ++i)
     if ((*shape)[i] == from[axis] && product(*shape, 0, i) == product(from, 0, axis)) {
-      elements.coding->axis = static_cast<std::int64_t>(i);
+      elements.quant_params->axis = static_cast<std::int64_t>(i);
       return;
     }
   refuse("its weights' channels are put into another shape");
@@ -140,11 +142,11 @@ void clip(const OpenGraph& graph, const OnnxNode& node, Elements& elements) {
 }
 
 void follow(const OpenGraph& graph, const OnnxNode& node, Elements& elements) {
-  const Codings codings(graph);
+  const QuantParamsReader params_reader(graph);
   if (node.op == kQuantize)
-    quantize(codings.of_node(node, node.outputs[0]), elements);
+    quantize(params_reader.of_node(node, node.outputs[0]), elements);
   else if (node.op == kDequantize)
-    elements.coding = codings.of_node(node, node.input(0));
+    elements.quant_params = params_reader.of_node(node, node.input(0));
   else if (node.op == "Transpose")
     transpose(node, elements);
   else if (node.op == "Clip")
@@ -155,15 +157,15 @@ void follow(const OpenGraph& graph, const OnnxNode& node, Elements& elements) {
 
 }  // namespace
 
-std::optional<CodedWeights> coded_weights(const OpenGraph& graph, std::string_view value) {
+std::optional<QuantizedWeights> quantized_weights(const OpenGraph& graph, std::string_view value) {
   const auto chain = chain_of(graph, value);
   if (!chain) return std::nullopt;
   const std::vector<OnnxNode>& nodes = graph.model.nodes;
   Elements elements = elements_of(graph, *graph.shapes.of(nodes[chain->back()].input(0)).constant);
   for (auto at = chain->rbegin(); at != chain->rend(); ++at) follow(graph, nodes[*at], elements);
-  const Coding& coding = *elements.coding;
-  if (!is_8_bit(coding.type)) refuse("its weights are quantized to {}", name_of(coding.type));
-  CodedWeights weights{std::move(elements.shape), {}, coding, *chain};
+  const QuantParams& quant_params = *elements.quant_params;
+  if (!is_8_bit(quant_params.type)) refuse("its weights are quantized to {}", name_of(quant_params.type));
+  QuantizedWeights weights{std::move(elements.shape), {}, quant_params, *chain};
   for (const float each : elements.values) weights.bytes += static_cast<char>(static_cast<int>(each));
   return weights;
 }

@@ -44,10 +44,11 @@ void reshape(ShapeSite& site) {
   const Dim all = from ? product(*from, 0, from->size()) : Dim();
   if (open && all) {
     std::int64_t others = 1;
-    bool told = true;
+    bool reported = true;
     for (std::size_t i = 0; i < wanted->size(); ++i)
-      if (i != *open) told = told && (*wanted)[i] && !__builtin_mul_overflow(others, *(*wanted)[i], &others);
-    if (told && others > 0 && *all % others == 0) (*wanted)[*open] = *all / others;
+      if (i != *open)
+        reported = reported && (*wanted)[i] && !__builtin_mul_overflow(others, *(*wanted)[i], &others);
+    if (reported && others > 0 && *all % others == 0) (*wanted)[*open] = *all / others;
   }
   site.outputs[0].shape = wanted;
 }
@@ -148,15 +149,15 @@ void slice(ShapeSite& site) {
     std::iota(axes->begin(), axes->end(), 0);
   }
   if (!axes) return;
-  const bool told = begins && ends && begins->size() == axes->size() && ends->size() == axes->size() &&
-                    (!site.has(4) || (steps && steps->size() == axes->size()));
-  auto elements = told ? kept_axes(site.in(0)) : std::nullopt;
+  const bool reported = begins && ends && begins->size() == axes->size() && ends->size() == axes->size() &&
+                        (!site.has(4) || (steps && steps->size() == axes->size()));
+  auto elements = reported ? kept_axes(site.in(0)) : std::nullopt;
   for (std::size_t i = 0; i < axes->size(); ++i) {
     const auto axis = axis_in((*axes)[i], shape->size());
     if (!axis) return;
-    const std::int64_t step = told && steps ? (*steps)[i] : 1;
+    const std::int64_t step = reported && steps ? (*steps)[i] : 1;
     if (step == 0) return;
-    if (!told || !(*shape)[*axis] || step == INT64_MIN) {
+    if (!reported || !(*shape)[*axis] || step == INT64_MIN) {
       result[*axis].reset();
       continue;
     }

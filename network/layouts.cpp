@@ -144,13 +144,13 @@ bool find_images(const OnnxNode& node, const GraphShapes& shapes, const ImageInp
 }
 
 const LastRow* last_row(const OnnxNode& node, const GraphShapes& shapes) {
-  static constexpr LastRow kMaxPool = {"NhwcMaxPool", kMicrosoftDomain}, kCoded = {"", ""};
+  static constexpr LastRow kMaxPool = {"NhwcMaxPool", kMicrosoftDomain}, kQuantized = {"", ""};
   if (node.op == "MaxPool" && node.domain.empty())
     return is_8_bits(shapes.of(node.input(0)).type) ? &kMaxPool : nullptr;
   if ((node.op == "QuantizeLinear" || node.op == "DequantizeLinear") && node.domain.empty()) {
     const auto scale = whole_shape(shapes.of(node.input(1)));
     const bool one = scale && std::ranges::all_of(*scale, [](std::int64_t size) { return size == 1; });
-    return one && node.attribute("block_size") == nullptr ? &kCoded : nullptr;
+    return one && node.attribute("block_size") == nullptr ? &kQuantized : nullptr;
   }
   const auto found = std::ranges::find_if(
       kLastRows, [&](const LastRow& row) { return row.op == node.op && row.domain == node.domain; });
@@ -169,7 +169,8 @@ std::optional<LastNode> last_node(const OnnxNode& node, const GraphShapes& shape
   if (!find_images(node, shapes, row->images, rank, last.images)) return std::nullopt;
   last.states_layout = row->states_layout;
   if (row->has_axis) {
-    const std::int64_t said = node.whole("axis", 0), axis = said < 0 ? said + std::ssize(*shape) : said;
+    const std::int64_t reported = node.whole("axis", 0),
+                       axis = reported < 0 ? reported + std::ssize(*shape) : reported;
     if (axis < 0 || axis >= std::ssize(*shape)) return std::nullopt;
     const std::vector<std::int64_t> order = to_channels_last(rank);
     last.axis = std::ranges::find(order, axis) - order.begin();

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "network/coded_weights.h"
-#include "network/codings.h"
 #include "network/constants.h"
 #include "network/problems.h"
+#include "network/quant_params.h"
 #include "network/quantized_steps.h"
 #include "workload/operator.h"
 
@@ -31,7 +31,7 @@ constexpr double kSameScale = 1e-5;
 class QuantizedMatch {
  public:
   QuantizedMatch(const OpenGraph& graph, std::size_t node)
-      : graph_(graph), codings_(graph), main_(graph.model.nodes[node]) {
+      : graph_(graph), params_reader_(graph), main_(graph.model.nodes[node]) {
     now_.nodes = {node};
     now_.value = main_.outputs[0];
   }
@@ -55,8 +55,8 @@ class QuantizedMatch {
     std::set<std::size_t> before;
     std::vector<QuantizedStep> steps;
     std::string_view value;
-    std::optional<Coding> coded;  ///< set if `value` is quantized
-    bool is_new = true;           ///< whether a step was added since the value was dequantized
+    std::optional<QuantParams> quantized;  ///< set if `value` is quantized
+    bool is_new = true;                    ///< whether a step was added since the value was dequantized
   };
 
   std::optional<Sizes> shape(std::string_view value) const { return whole_shape(graph_.shapes.of(value)); }
@@ -65,15 +65,15 @@ class QuantizedMatch {
   void begin() {
     const std::string_view op = main_.op;
     const bool plain = op == "Conv" || op == "Gemm" || op == "MatMul";
-    x_ = plain ? operand(0) : codings_.of_inputs(main_, 0, 1);
-    w_ = plain ? weights() : codings_.of_inputs(main_, 3, op == "QLinearConv" ? 0 : -1);
+    x_ = plain ? operand(0) : params_reader_.of_inputs(main_, 0, 1);
+    w_ = plain ? weights() : params_reader_.of_inputs(main_, 3, op == "QLinearConv" ? 0 : -1);
     if (op == "Conv" || op == "QLinearConv")
       take(conv_problem(main_, shape(x_.value), shape_of_weights()));
     else if (op == "Gemm" || op == "QGemm")
       take(gemm_problem(main_, shape(x_.value), shape_of_weights()));
     else
       take(matmul_problem(shape(x_.value), shape_of_weights()));
-    if (op == "QGemm") w_.coding.axis = main_.whole("transB", 0) != 0 ? 0 : 1;
+    if (op == "QGemm") w_.quant_params.axis = main_.whole("transB", 0) != 0 ? 0 : 1;
     centre_weights();
     check_operands();
     set_types();
@@ -82,34 +82,36 @@ class QuantizedMatch {
       take_bias(main_.input(bias), plain);
     const std::size_t output = op == "QGemm" ? 7 : 6;
     if (!plain && !main_.input(output).empty())
-      code(codings_.read(graph_.shapes.of(main_.outputs[0]).type, main_.input(output),
-                         main_.input(output + 1), 1));
+      code(params_reader_.read(graph_.shapes.of(main_.outputs[0]).type, main_.input(output),
+                               main_.input(output + 1), 1));
   }
 
-  Coded operand(std::size_t i) {
-    auto found = codings_.dequantized(main_.input(i));
+  QuantizedValue operand(std::size_t i) {
+    auto found = params_reader_.dequantized(main_.input(i));
     if (!found) refuse("only one of its operands is quantized: the engine computes it in f32");
     now_.before.insert(*found->node);
     return std::move(*found);
   }
 
-  Coded weights() {
-    made_ = coded_weights(graph_, main_.input(1));
+  QuantizedValue weights() {
+    made_ = quantized_weights(graph_, main_.input(1));
     if (!made_) return operand(1);
     now_.before.insert(made_->nodes.begin(), made_->nodes.end());
-    return {"", made_->coding, std::nullopt};
+    return {"", made_->quant_params, std::nullopt};
   }
 
   /// Subtracts the zero points from constant weights if the differences fit s8, and makes new weights from
   /// them. For weights of u8 they often fit, since their zero points are near 128.
   void centre_weights() {
-    Coding& coding = w_.coding;
-    const bool of_u8 = coding.type == OnnxType::kU8;
-    if (!is_8_bit(coding.type) || !has_fixed_weights() || (!of_u8 && coding.is_symmetric())) return;
+    QuantParams& quant_params = w_.quant_params;
+    const bool of_u8 = quant_params.type == OnnxType::kU8;
+    if (!is_8_bit(quant_params.type) || !has_fixed_weights() || (!of_u8 && quant_params.is_symmetric()))
+      return;
     const Sizes sizes = *shape_of_weights();
     std::size_t inner = 1;  // number of neighbouring elements that belong to the same channel
-    if (coding.zeros.size() > 1) {
-      const std::int64_t axis = coding.axis < 0 ? coding.axis + std::ssize(sizes) : coding.axis;
+    if (quant_params.zeros.size() > 1) {
+      const std::int64_t axis =
+          quant_params.axis < 0 ? quant_params.axis + std::ssize(sizes) : quant_params.axis;
       if (axis < 0 || axis >= std::ssize(sizes)) return;
       for (std::int64_t i = axis + 1; i < std::ssize(sizes); ++i)
         inner *= static_cast<std::size_t>(sizes[static_cast<std::size_t>(i)]);
@@ -120,15 +122,15 @@ class QuantizedMatch {
         wholes.push_back(of_u8 ? static_cast<unsigned char>(byte) : static_cast<signed char>(byte));
     else
       wholes = whole_elements(graph_.model, *graph_.shapes.of(w_.value).constant);
-    CodedWeights centred{sizes, {}, coding, {}};
+    QuantizedWeights centred{sizes, {}, quant_params, {}};
     for (std::size_t i = 0; i < wholes.size(); ++i) {
-      const std::int64_t whole = wholes[i] - coding.zeros[i / inner % coding.zeros.size()];
+      const std::int64_t whole = wholes[i] - quant_params.zeros[i / inner % quant_params.zeros.size()];
       if (whole < -128 || whole > 127) return;
       centred.bytes += static_cast<char>(whole);
     }
-    coding.type = OnnxType::kS8;
-    coding.zeros = {0};
-    centred.coding = coding;
+    quant_params.type = OnnxType::kS8;
+    quant_params.zeros = {0};
+    centred.quant_params = quant_params;
     made_ = std::move(centred);
     w_.value = "";
   }
@@ -145,21 +147,22 @@ class QuantizedMatch {
   void check_operands() const {
     const bool conv = workload_.op() == Operator::kConv2d;
     const char* const second = conv ? "filter" : "B";
-    if (!is_8_bit(x_.coding.type)) refuse("its first operand is quantized to {}", name_of(x_.coding.type));
-    if (!x_.coding.is_one()) refuse("its first operand has a scale for each channel");
-    if (w_.coding.type != OnnxType::kS8)
-      refuse("its {} is quantized to {}: families take s8", second, name_of(w_.coding.type));
-    if (!w_.coding.is_symmetric()) refuse("its {} has a zero point that is not 0", second);
+    if (!is_8_bit(x_.quant_params.type))
+      refuse("its first operand is quantized to {}", name_of(x_.quant_params.type));
+    if (!x_.quant_params.is_one()) refuse("its first operand has a scale for each channel");
+    if (w_.quant_params.type != OnnxType::kS8)
+      refuse("its {} is quantized to {}: families take s8", second, name_of(w_.quant_params.type));
+    if (!w_.quant_params.is_symmetric()) refuse("its {} has a zero point that is not 0", second);
     if (conv && !has_fixed_weights()) refuse("its filter is no constant of the file");
-    if (w_.coding.scales.size() == 1) return;
+    if (w_.quant_params.scales.size() == 1) return;
     const auto count = static_cast<std::size_t>(channels());
     const std::int64_t rank = static_cast<std::int64_t>(shape_of_weights()->size());
-    const std::int64_t axis = w_.coding.axis < 0 ? w_.coding.axis + rank : w_.coding.axis;
+    const std::int64_t axis = w_.quant_params.axis < 0 ? w_.quant_params.axis + rank : w_.quant_params.axis;
     const std::int64_t wanted =
         conv || (main_.op != "MatMul" && main_.op != "QLinearMatMul" && main_.whole("transB", 0) != 0)
             ? 0
             : rank - 1;
-    if (w_.coding.scales.size() != count || axis != wanted)
+    if (w_.quant_params.scales.size() != count || axis != wanted)
       refuse("its {} has other scales than one for each channel", second);
   }
 
@@ -185,10 +188,10 @@ class QuantizedMatch {
 
   void set_types() {
     const DType second = second_type();
-    const ZeroPoint zero = x_.coding.zero() == 0 ? ZeroPoint::kNone : ZeroPoint::kInput;
+    const ZeroPoint zero = x_.quant_params.zero() == 0 ? ZeroPoint::kNone : ZeroPoint::kInput;
     if (workload_.op() == Operator::kConv2d) {
       Conv2d& conv = workload_.conv2d();
-      conv.input = dtype_of(x_.coding);
+      conv.input = dtype_of(x_.quant_params);
       conv.filter = second;
       conv.accum = DType::kS32;
       conv.zero = zero;
@@ -196,7 +199,7 @@ class QuantizedMatch {
     }
     Gemm& gemm = workload_.gemm();
     if (gemm.alpha != 1) refuse("its product is scaled");
-    gemm.a.type = dtype_of(x_.coding);
+    gemm.a.type = dtype_of(x_.quant_params);
     gemm.b.type = second;
     gemm.accum = DType::kS32;
     gemm.zero = zero;
@@ -214,39 +217,40 @@ class QuantizedMatch {
       bias_ = name;
       return;
     }
-    const auto coded = codings_.dequantized(name);
-    if (coded) now_.before.insert(*coded->node);
-    if (coded && coded->coding.type == OnnxType::kS32 && coded->coding.is_symmetric() &&
-        has_unit_of_sums(coded->coding))
-      bias_ = coded->value;
-    else if (!add_bias(name, coded))
+    const auto quantized = params_reader_.dequantized(name);
+    if (quantized) now_.before.insert(*quantized->node);
+    if (quantized && quantized->quant_params.type == OnnxType::kS32 &&
+        quantized->quant_params.is_symmetric() && has_unit_of_sums(quantized->quant_params))
+      bias_ = quantized->value;
+    else if (!add_bias(name, quantized))
       refuse("its bias is no constant of the file");
   }
 
-  bool has_unit_of_sums(const Coding& bias) const {
-    for (std::size_t i = 0; i < std::max(bias.scales.size(), w_.coding.scales.size()); ++i) {
+  bool has_unit_of_sums(const QuantParams& bias) const {
+    for (std::size_t i = 0; i < std::max(bias.scales.size(), w_.quant_params.scales.size()); ++i) {
       const auto of = [&](const std::vector<float>& scales) {
         return static_cast<double>(scales[scales.size() == 1 ? 0 : std::min(i, scales.size() - 1)]);
       };
-      const double unit = static_cast<double>(x_.coding.scale()) * of(w_.coding.scales);
+      const double unit = static_cast<double>(x_.quant_params.scale()) * of(w_.quant_params.scales);
       if (std::abs(of(bias.scales) - unit) > kSameScale * unit) return false;
     }
     return true;
   }
 
   /// Adds a step in f32 that adds a constant per channel. Returns false if the value is not such a constant.
-  bool add_bias(std::string_view value, const std::optional<Coded>& coded) {
-    const OnnxTensor* const tensor = graph_.shapes.of(coded ? coded->value : value).constant;
+  bool add_bias(std::string_view value, const std::optional<QuantizedValue>& quantized) {
+    const OnnxTensor* const tensor = graph_.shapes.of(quantized ? quantized->value : value).constant;
     if (tensor == nullptr || element_count(*tensor) != channels() || channels() > kMostChannels) return false;
     QuantizedStep step{.kind = QuantizedStep::Kind::kBias};
-    if (coded) {
+    if (quantized) {
       if (tensor->type == OnnxType::kF32) return false;
       const std::vector<std::int64_t> wholes = whole_elements(graph_.model, *tensor);
-      const Coding& coding = coded->coding;
-      if (!coding.is_one() && coding.scales.size() != wholes.size()) return false;
+      const QuantParams& quant_params = quantized->quant_params;
+      if (!quant_params.is_one() && quant_params.scales.size() != wholes.size()) return false;
       for (std::size_t i = 0; i < wholes.size(); ++i)
-        step.bias.push_back(static_cast<float>(wholes[i] - coding.zeros[coding.zeros.size() == 1 ? 0 : i]) *
-                            coding.scales[coding.is_one() ? 0 : i]);
+        step.bias.push_back(
+            static_cast<float>(wholes[i] - quant_params.zeros[quant_params.zeros.size() == 1 ? 0 : i]) *
+            quant_params.scales[quant_params.is_one() ? 0 : i]);
     } else if (tensor->type == OnnxType::kF32) {
       step.bias = f32_elements(graph_.model, *tensor);
     } else {
@@ -256,20 +260,20 @@ class QuantizedMatch {
     return true;
   }
 
-  void code(const Coding& coding) {
-    if (!is_8_bit(coding.type)) refuse("its output is quantized to {}", name_of(coding.type));
-    if (!coding.is_one()) refuse("its output has a scale for each channel");
+  void code(const QuantParams& quant_params) {
+    if (!is_8_bit(quant_params.type)) refuse("its output is quantized to {}", name_of(quant_params.type));
+    if (!quant_params.is_one()) refuse("its output has a scale for each channel");
     using Kind = QuantizedStep::Kind;
     std::vector<QuantizedStep>& steps = now_.steps;
     // Quantizing before a MaxPool and again after it gives the same as quantizing only after it.
     if (const std::size_t count = steps.size(); count >= 2) {
       const QuantizedStep &before = steps[count - 2], &last = steps[count - 1];
       if (last.kind == Kind::kStep && last.step.op == EpilogueOp::kMaxPool && before.kind == Kind::kCode &&
-          before.coding == coding)
+          before.quant_params == quant_params)
         steps.erase(steps.end() - 2);
     }
-    steps.push_back({.kind = Kind::kCode, .coding = coding});
-    now_.coded = coding;
+    steps.push_back({.kind = Kind::kCode, .quant_params = quant_params});
+    now_.quantized = quant_params;
   }
 
   std::optional<std::size_t> only_reader() const {
@@ -284,7 +288,7 @@ class QuantizedMatch {
   /// possible.
   bool advance() {
     try {
-      return take_node() || (!now_.coded && take_function());
+      return take_node() || (!now_.quantized && take_function());
     } catch (const Refused&) {
       return false;  // the steps that were found so far stay in the match
     } catch (const Error&) {
@@ -297,7 +301,7 @@ class QuantizedMatch {
     if (!reader) return false;
     const OnnxNode& node = graph_.model.nodes[*reader];
     if (node.outputs.empty() || node.outputs[0].empty()) return false;
-    if (now_.coded) return take_of_wholes(node, *reader);
+    if (now_.quantized) return take_of_wholes(node, *reader);
     return take_quantize(node, *reader) || take_sum(node, *reader) || take_pool(node, *reader);
   }
 
@@ -309,43 +313,45 @@ class QuantizedMatch {
 
   bool take_of_wholes(const OnnxNode& node, std::size_t at) {
     if (node.op == "DequantizeLinear" && node.domain.empty()) {
-      if (node.input(0) != now_.value || !(codings_.of_node(node, now_.value) == *now_.coded)) return false;
+      if (node.input(0) != now_.value || !(params_reader_.of_node(node, now_.value) == *now_.quantized))
+        return false;
       go_on({at}, node.outputs[0]);
-      now_.coded.reset();
+      now_.quantized.reset();
       now_.is_new = false;
       return true;
     }
     if (node.op == "MaxPool") {
-      const Coding coding = *now_.coded;
+      const QuantParams quant_params = *now_.quantized;
       if (!take_pool(node, at)) return false;
-      code(coding);
+      code(quant_params);
       return true;
     }
     if (node.op != "QLinearAdd" || node.domain != "com.microsoft") return false;
     const bool first = node.input(0) == now_.value;
-    if (!(codings_.of_inputs(node, first ? 0 : 3, 1).coding == *now_.coded)) return false;
-    if (!add_residual(codings_.of_inputs(node, first ? 3 : 0, 1))) return false;
+    if (!(params_reader_.of_inputs(node, first ? 0 : 3, 1).quant_params == *now_.quantized)) return false;
+    if (!add_residual(params_reader_.of_inputs(node, first ? 3 : 0, 1))) return false;
     go_on({at}, node.outputs[0]);
-    code(codings_.read(graph_.shapes.of(node.outputs[0]).type, node.input(6), node.input(7), 1));
+    code(params_reader_.read(graph_.shapes.of(node.outputs[0]).type, node.input(6), node.input(7), 1));
     return true;
   }
 
   bool take_quantize(const OnnxNode& node, std::size_t at) {
     if (node.op != "QuantizeLinear" || !node.domain.empty() || node.input(0) != now_.value || !now_.is_new)
       return false;
-    code(codings_.of_node(node, node.outputs[0]));
+    code(params_reader_.of_node(node, node.outputs[0]));
     go_on({at}, node.outputs[0]);
     return true;
   }
 
-  bool add_residual(const Coded& other) {
+  bool add_residual(const QuantizedValue& other) {
     const auto own = shape(now_.value), added = shape(other.value);
-    if (!own || !added || *own != *added || !other.coding.is_one() || !is_8_bit(other.coding.type))
+    if (!own || !added || *own != *added || !other.quant_params.is_one() ||
+        !is_8_bit(other.quant_params.type))
       return false;
     now_.steps.push_back({.kind = QuantizedStep::Kind::kResidual,
                           .residual = other.value,
-                          .is_coded = true,
-                          .coding = other.coding});
+                          .is_quantized = true,
+                          .quant_params = other.quant_params});
     return true;
   }
 
@@ -356,19 +362,19 @@ class QuantizedMatch {
     const std::string_view other = node.input(node.input(0) == now_.value ? 1 : 0);
     const auto own = shape(now_.value), added = shape(other);
     if (!own || !added) return false;
-    const auto coded = codings_.dequantized(other);
+    const auto quantized = params_reader_.dequantized(other);
     // A value with the shape of a bias need not be a constant: it may be a computed residual, if the output
     // has only one row or pixel.
     const bool goes_with_channels = added->size() <= own->size() &&
                                     is_per_channel(*added, channels(), channel_axis(workload_, own->size()));
-    const bool is_bias = goes_with_channels && add_bias(other, coded);
-    if (!is_bias && coded) {
-      if (!add_residual(*coded)) return false;
+    const bool is_bias = goes_with_channels && add_bias(other, quantized);
+    if (!is_bias && quantized) {
+      if (!add_residual(*quantized)) return false;
     } else if (!is_bias) {
       if (*own != *added || graph_.shapes.of(other).type != OnnxType::kF32) return false;
       now_.steps.push_back({.kind = QuantizedStep::Kind::kResidual, .residual = other});
     }
-    if (coded) now_.before.insert(*coded->node);
+    if (quantized) now_.before.insert(*quantized->node);
     go_on({at}, node.outputs[0]);
     return true;
   }
@@ -395,7 +401,7 @@ class QuantizedMatch {
   /// Returns the match that ends in this state. Returns nullopt if the workload's epilogue cannot express the
   /// steps, or no family serves the workload with its pool.
   std::optional<FoundMatch> finished(const State& state) {
-    if (!state.coded && !state.is_new) return std::nullopt;
+    if (!state.quantized && !state.is_new) return std::nullopt;
     try {
       FoundMatch found{workload_, {}};
       found.match.nodes = state.nodes;
@@ -403,9 +409,9 @@ class QuantizedMatch {
       found.match.output = state.value;
       found.match.inputs = {x_.value, w_.value};
       if (made_) found.match.made[1] = {second_type(), made_->shape, made_->bytes};
-      if (x_.coding.zero() != 0) add_zero(x_.coding, found);
-      add_steps({x_.coding, w_.coding, channels(), bias_}, state.steps, found);
-      const DType output = state.coded ? dtype_of(*state.coded) : DType::kF32;
+      if (x_.quant_params.zero() != 0) add_zero(x_.quant_params, found);
+      add_steps({x_.quant_params, w_.quant_params, channels(), bias_}, state.steps, found);
+      const DType output = state.quantized ? dtype_of(*state.quantized) : DType::kF32;
       if (workload_.op() == Operator::kConv2d)
         found.workload.conv2d().output = output;
       else
@@ -422,12 +428,12 @@ class QuantizedMatch {
   }
 
   const OpenGraph& graph_;
-  const Codings codings_;
+  const QuantParamsReader params_reader_;
   const OnnxNode& main_;
   Workload workload_;  ///< the workload, without its epilogue and the type of its output
-  Coded x_, w_;
-  std::optional<CodedWeights> made_;  ///< the weights, if the file does not have them in this form
-  std::string_view bias_;             ///< name of the bias that is added to the sums; "": no such bias
+  QuantizedValue x_, w_;
+  std::optional<QuantizedWeights> made_;  ///< the weights, if the file does not have them in this form
+  std::string_view bias_;                 ///< name of the bias that is added to the sums; "": no such bias
   State now_;
   std::string why_not_ = "its epilogue cannot be told";
 };

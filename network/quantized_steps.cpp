@@ -30,9 +30,9 @@ void add_step(EpilogueStep step, FoundMatch& found) {
 /// Returns the unit of the values before these steps: the real number that a value of 1 stands for.
 float unit_of(std::span<const QuantizedStep> steps) {
   for (const QuantizedStep& each : steps) {
-    if (each.kind == Kind::kCode) return each.coding.scale();
+    if (each.kind == Kind::kCode) return each.quant_params.scale();
     if (each.kind == Kind::kStep && !is_free_of_scale(each.step.op)) return 1;
-    if (each.kind == Kind::kResidual && !each.is_coded) return 1;
+    if (each.kind == Kind::kResidual && !each.is_quantized) return 1;
   }
   return 1;
 }
@@ -54,44 +54,45 @@ void add_bias(std::vector<float> bias, float unit, FoundMatch& found) {
 }
 
 void add_residual(const QuantizedStep& step, float unit, FoundMatch& found) {
-  if (step.is_coded)
-    add_step({.op = EpilogueOp::kQuantizedResidual, .type = dtype_of(step.coding)}, found);
+  if (step.is_quantized)
+    add_step({.op = EpilogueOp::kQuantizedResidual, .type = dtype_of(step.quant_params)}, found);
   else
     add_step({.op = EpilogueOp::kResidual}, found);
   found.match.inputs.push_back(step.residual);
-  if (!step.is_coded) return;
-  add_reals({step.coding.scale() / unit}, found);
-  add_zero(step.coding, found);
+  if (!step.is_quantized) return;
+  add_reals({step.quant_params.scale() / unit}, found);
+  add_zero(step.quant_params, found);
 }
 
 /// Adds the quantization. `behind` has the steps that follow it. Returns the unit of the values that these
 /// steps get.
-float add_code(const Coding& coding, float unit, std::span<const QuantizedStep> behind, FoundMatch& found) {
-  const float scale = unit == coding.scale() ? 1 : unit / coding.scale();
+float add_code(const QuantParams& quant_params, float unit, std::span<const QuantizedStep> behind,
+               FoundMatch& found) {
+  const float scale = unit == quant_params.scale() ? 1 : unit / quant_params.scale();
   if (behind.empty()) {
     add_step({.op = EpilogueOp::kQuant}, found);
     add_reals({scale}, found);
-    add_zero(coding, found);
+    add_zero(quant_params, found);
     return unit;
   }
   const float next = unit_of(behind);
-  const bool has_sign = coding.type == OnnxType::kS8;
+  const bool has_sign = quant_params.type == OnnxType::kS8;
   add_step({.op = EpilogueOp::kFakeQuant, .numbers = {has_sign ? -128.0F : 0.0F, has_sign ? 127.0F : 255.0F}},
            found);
   add_reals({scale}, found);
-  add_reals({static_cast<float>(coding.zero())}, found);
-  add_reals({coding.scale() / next}, found);
+  add_reals({static_cast<float>(quant_params.zero())}, found);
+  add_reals({quant_params.scale() / next}, found);
   return next;
 }
 
 }  // namespace
 
-DType dtype_of(const Coding& coding) {
-  return *dtype_of(coding.type);
+DType dtype_of(const QuantParams& quant_params) {
+  return *dtype_of(quant_params.type);
 }
 
-void add_zero(const Coding& coding, FoundMatch& found) {
-  add_made({dtype_of(coding), {1}, std::string(1, static_cast<char>(coding.zero()))}, found);
+void add_zero(const QuantParams& quant_params, FoundMatch& found) {
+  add_made({dtype_of(quant_params), {1}, std::string(1, static_cast<char>(quant_params.zero()))}, found);
 }
 
 void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundMatch& found) {
@@ -114,7 +115,7 @@ void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, 
         add_residual(each, unit, found);
         break;
       case Kind::kCode:
-        unit = add_code(each.coding, unit, steps.subspan(1), found);
+        unit = add_code(each.quant_params, unit, steps.subspan(1), found);
     }
   }
 }

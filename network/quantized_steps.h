@@ -13,7 +13,7 @@
 namespace lehr {
 
 /// Quantization parameters: an integer q stands for the real number (q - zero) * scale.
-struct Coding {
+struct QuantParams {
   OnnxType type = OnnxType::kU8;
   std::vector<float> scales;        ///< one scale, or one per channel
   std::vector<std::int64_t> zeros;  ///< one zero point, or one per channel
@@ -25,10 +25,10 @@ struct Coding {
   bool is_symmetric() const {
     return std::ranges::all_of(zeros, [](std::int64_t zero) { return zero == 0; });
   }
-  friend bool operator==(const Coding&, const Coding&) = default;
+  friend bool operator==(const QuantParams&, const QuantParams&) = default;
 };
 /// Returns u8 or s8.
-DType dtype_of(const Coding& coding);
+DType dtype_of(const QuantParams& quant_params);
 
 /// A step that the graph applies to the sums.
 struct QuantizedStep {
@@ -41,13 +41,13 @@ struct QuantizedStep {
   EpilogueStep step = {};
   std::vector<float> bias = {};
   std::string_view residual = {};
-  bool is_coded = false;  ///< whether the residual is quantized
-  Coding coding = {};     ///< parameters of the residual, or of the quantization
+  bool is_quantized = false;      ///< whether the residual is quantized
+  QuantParams quant_params = {};  ///< parameters of the residual, or of the quantization
 };
 
 /// The integer sums that a quantized operator computes before all steps.
 struct QuantizedSums {
-  Coding first, second;  ///< parameters of the two operands
+  QuantParams first, second;  ///< parameters of the two operands
   std::int64_t channels = 0;
   std::string_view bias = {};  ///< name of a bias of s32, which is added to the sums; "": no bias
 };
@@ -58,6 +58,6 @@ struct QuantizedSums {
 /// values.
 void add_steps(const QuantizedSums& sums, std::span<const QuantizedStep> steps, FoundMatch& found);
 /// Adds a made input to the match: the zero point of `coding`, as a tensor of one element.
-void add_zero(const Coding& coding, FoundMatch& found);
+void add_zero(const QuantParams& quant_params, FoundMatch& found);
 
 }  // namespace lehr

@@ -40,14 +40,14 @@ bool shape_of(const OrtApi* api, const OrtValue* tensor, Shape& shape, Sentence&
 bool input_type(const OrtApi* api, const OrtKernelInfo* info, std::size_t input, OrtElementType& type,
                 Sentence& error) {
   type = OrtElementType::kUndefined;
-  OrtTypeInfo* told = nullptr;
+  OrtTypeInfo* reported = nullptr;
   const OrtTensorTypeAndShapeInfo* tensor = nullptr;
-  if (!succeeded(api, ort::KernelInfo_GetInputTypeInfo(api, info, input, &told), error)) return false;
-  const bool is_told =
-      succeeded(api, ort::CastTypeInfoToTensorInfo(api, told, &tensor), error) &&
+  if (!succeeded(api, ort::KernelInfo_GetInputTypeInfo(api, info, input, &reported), error)) return false;
+  const bool is_reported =
+      succeeded(api, ort::CastTypeInfoToTensorInfo(api, reported, &tensor), error) &&
       (tensor == nullptr || succeeded(api, ort::GetTensorElementType(api, tensor, &type), error));
-  ort::ReleaseTypeInfo(api, told);
-  return is_told;
+  ort::ReleaseTypeInfo(api, reported);
+  return is_reported;
 }
 
 bool data_of(const OrtApi* api, const OrtValue* tensor, void*& data, Sentence& error) {

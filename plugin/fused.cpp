@@ -59,10 +59,10 @@ bool is_open(const Shape& shape) {
   return false;
 }
 
-bool fits(const Shape& said, const Shape& shape) {
-  if (said.rank != shape.rank) return false;
-  for (std::size_t d = 0; d < said.rank; ++d)
-    if (said.dims[d] != 0 && said.dims[d] != shape.dims[d]) return false;
+bool fits(const Shape& reported, const Shape& shape) {
+  if (reported.rank != shape.rank) return false;
+  for (std::size_t d = 0; d < reported.rank; ++d)
+    if (reported.dims[d] != 0 && reported.dims[d] != shape.dims[d]) return false;
   return true;
 }
 

@@ -52,9 +52,11 @@ std::string_view operation_of(const GivenValues& arguments) {
   for (const char* name : {"operation", "OperationKind", "kernels", "Operation"}) {
     const auto found = std::ranges::find(arguments, name, &GivenValue::name);
     if (found == arguments.end()) continue;
-    const std::string said = lower_case(found->value);
-    const auto is_in = [&said](std::string_view part) { return said.find(part) != std::string::npos; };
-    if (said == "gemm") return "gemm";
+    const std::string reported = lower_case(found->value);
+    const auto is_in = [&reported](std::string_view part) {
+      return reported.find(part) != std::string::npos;
+    };
+    if (reported == "gemm") return "gemm";
     if (const auto other = std::ranges::find_if(kOthers, is_in); other != std::end(kOthers)) return *other;
     if (std::ranges::any_of(kConvolutions, is_in)) return "conv2d";
   }

@@ -1,5 +1,5 @@
-// The device that candidates are measured on: its identity (stored with every row) and limits (given to
-// spaces and features).
+// The device that candidates are measured on: its identity, which is stored with every row, and its limits,
+// which spaces and features depend on.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ struct Device {
   Limits limits;
   std::string driver;    ///< CUDA driver version; "" on the CPU
   std::string compiler;  ///< Compiler::identity()
-  std::string uuid;      ///< GPU UUID where there is one, else ""
+  std::string uuid;      ///< UUID of a GPU, else ""
   std::string os;        ///< "Linux 6.1 x86_64"
-  bool cold = false;     ///< candidates find cold caches: RunSettings::cold
+  bool cold = false;     ///< whether candidates find cold caches (RunSettings::cold)
 };
 
-/// Returns the part of a device that decides whether a stored time is valid here: target, name, arch, cores,
-/// driver, compiler, and the caches if they are cold. "cpu | Intel Xeon ... | avx512 | cores=2 | driver= |
-/// g++ 12.2.0 -O2 -march=native ..."
+/// Returns those facts of a device that decide whether a stored time is valid for it: target, name, arch,
+/// cores, driver, compiler, and the caches if they are cold. For example "cpu | Intel Xeon ... | avx512 |
+/// cores=2 | driver= | g++ 12.2.0 -O2 -march=native ..."
 std::string identity_of(const Device& device);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// The outcome of one candidate: a timing or a failure, never a sentinel number.
+// The outcome of one candidate: a timing or a failure. There is no special number for a failure.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace lehr {
 
-/// Resources of the binary as compiler and device report them. Absent: not known for this target.
+/// Resources of the binary as compiler and device report them. nullopt: not known for this target.
 struct Resources {
-  /// Per thread.
+  /// Registers per thread.
   std::optional<int> registers;
-  /// Stores + loads, per thread.
+  /// Bytes of spill stores and loads together, per thread.
   std::optional<int> spill_bytes;
-  /// Static + dynamic, per block.
+  /// Bytes of static and dynamic shared memory together, per block.
   std::optional<int> shared_bytes;
   std::optional<int> stack_bytes;
-  /// Wall time of this compilation.
+  /// Wall seconds of this compilation.
   double compile_s = 0;
   /// The compiler's remarks on lost speed, one per line (ptxas_log.h). "": it made no remark.
   std::string advisories;
@@ -48,27 +48,30 @@ void describe(auto& field, Is<GpuState> auto& state) {
 }
 
 struct Timing {
-  /// Lower quartile of `samples_us` (measure/core/stats.h says why). If a reference kernel was timed beside
-  /// it, multiplied by `session's reference time / reference_us`.
+  /// Lower quartile of `samples_us` (measure/core/stats.h says why). If a reference kernel was timed next to
+  /// the candidate, it is multiplied by (the session's reference time / `reference_us`).
   double time_us = 0;
-  /// Raw, one per repeat, in order.
+  /// Uncorrected samples, one per repetition, in order.
   std::vector<double> samples_us;
   /// (p75 - p25) / median of the raw samples.
   double spread = 0;
-  /// Time of the reference kernel beside this candidate; 0: no reference was timed, or the candidate is slow.
+  /// Time of the reference kernel next to this candidate; 0: no reference kernel was timed, or the candidate
+  /// is slow.
   double reference_us = 0;
   /// Largest error (measure/core/check.h).
   double max_error = 0;
-  /// Wall time that checking and timing took.
+  /// Wall seconds of checking and timing.
   double run_s = 0;
   Resources resources;
-  /// Windows in which it was timed: one more after each disturbance and to confirm a new best. Not stored.
+  /// Number of windows in which it was timed. There is one more after each disturbance, and one to confirm a
+  /// new best. Not stored.
   int windows = 1;
-  /// Every window was disturbed; the time is that of the least disturbed one. Not stored.
+  /// Whether every window was disturbed. If so, the time is from the least disturbed window. Not stored.
   bool disturbed = false;
-  /// Two windows agreed that it is the fastest so far; the time is the slower one's. Not stored.
+  /// Whether a second window confirmed that it is the fastest so far. If so, the time is from the slower
+  /// window. Not stored.
   bool confirmed = false;
-  /// Seconds to load it, and seconds of its first call with the check of its output. Not stored.
+  /// Seconds of loading it, and seconds of its first call with the check of the output. Not stored.
   double load_s = 0, check_s = 0;
 };
 void describe(auto& field, Is<Timing> auto& timing) {
@@ -86,19 +89,19 @@ void describe(auto& field, Is<Timing> auto& timing) {
   field("check_s", timing.check_s, kNotAColumn);
 }
 
-/// The stage at which a candidate ended.
+/// Kinds of failures, most of them by the stage in which the candidate failed.
 enum class FailureKind {
   kLower,  ///< the template could not lower it (a bug of ours, but stored)
   kCompile,
   kCompileTimeout,
   kLaunch,
   kTimeout,  ///< ran beyond its time limit and was killed
-  kCrash,    ///< the worker died: signal or illegal access
+  kCrash,    ///< the worker died by a signal or an illegal access
   kWrongResult,
   kOutOfMemory,
-  kRejected,     ///< compiled, but its log broke a rule (spills); it was not run
-  kInterrupted,  ///< somebody ended its compiler from outside; says nothing about the candidate
-  /// correct, but faster than the device can be: the timing measured something else than the check
+  kRejected,     ///< it compiled, but its compiler log broke a rule (spills); it was not run
+  kInterrupted,  ///< its compiler was ended from outside, which says nothing about the candidate
+  /// Correct, but faster than the device can be: the timed calls did other work than the checked call.
   kImplausible,
 };
 struct Failure {
@@ -108,31 +111,32 @@ struct Failure {
 };
 
 using Outcome = std::variant<Timing, Failure>;
-/// Returns microseconds; nullopt when it failed.
+/// Returns the time in microseconds; nullopt for a failure.
 std::optional<double> time_of(const Outcome& outcome);
 
 /// 95 % interval of a measured number, in its unit (measure/core/stats.h). {0, 0}: not known.
 struct Interval {
   double low = 0, high = 0;
   bool known() const { return high > 0; }
-  /// Returns half the interval's width as a share of `value`; 0 when it is not known.
+  /// Returns half of the interval's width as a fraction of `value`; 0 if the interval is not known.
   double half_width_of(double value) const { return known() && value > 0 ? (high - low) / 2 / value : 0; }
   friend bool operator==(const Interval&, const Interval&) = default;
 };
-/// A time that was measured beside others, in the same rounds.
+/// A time that was measured in the same rounds as others.
 struct Time {
   double us = 0;  ///< 0: not known
   Interval interval;
 };
 /// Speed-up of one kernel over another: the median over the rounds of a contest, with the 95 % interval of
-/// that median. Both were timed in each round, so that drift cancels.
+/// that median. Both kernels were timed in each round, so drift cancels out.
 struct Ratio {
   double value = 0;  ///< 0: not known
   Interval interval;
 };
 
-/// Returns "faster", "same" or "slower" by the interval, "unproven" if the interval is not known or the
-/// winner is not `proven`, and "" if the ratio is not known. A winner that is the default itself is "same".
+/// Returns "faster", "same" or "slower", depending on the interval. Returns "unproven" if the interval is not
+/// known or the winner is not `proven`, and "" if the ratio is not known. If the winner is the default
+/// itself, the word is "same".
 std::string_view word_of(const Ratio& ratio, bool proven);
 
 /// The outputs of two runs on the same input, compared bit by bit.
@@ -142,9 +146,9 @@ struct Repetition {
   std::int64_t first = 0;      ///< flat index of the first different element
 };
 
-/// Returns "compile", "wrong result", ...: shown to users and stored.
+/// Returns the name that is shown to users and stored: "compile", "wrong result", ...
 std::string_view name_of(FailureKind kind);
-/// Returns a sentence for people.
+/// Returns a sentence for users.
 std::string_view meaning_of(FailureKind kind);
 std::optional<FailureKind> parse_failure_kind(std::string_view name);
 

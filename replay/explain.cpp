@@ -97,13 +97,13 @@ std::vector<ExplainedConfig> configs_of(const std::vector<Record>& records) {
   return configs;
 }
 
-/// One row per config, with the names of their columns.
+/// One feature row per config, with the names of the columns.
 struct Rows {
   FeatureMatrix rows;
   std::vector<ColumnWeight> columns;
 };
 
-/// Returns the rows of kernels. Removes from `configs` those that cannot be lowered.
+/// Returns the feature rows of kernels. Removes from `configs` the configs that cannot be lowered.
 Rows kernel_rows_of(const TableOrigin& origin, std::vector<ExplainedConfig>& configs) {
   Rows result{FeatureMatrix(feature_table().size()), {}};
   const RowOfConfig row_of = lowered_rows(origin);
@@ -151,7 +151,7 @@ Rows rows_of(const std::vector<Record>& records, const LoggedFacts& facts, Expla
   return knob_rows_of(explanation.configs);
 }
 
-/// Counts where the records are from, and how many there are of each kind.
+/// Fills in the origin of the records and their numbers by kind.
 void count(const std::vector<Record>& records, Explanation& result) {
   result.workload = records[0].workload;
   result.device = records[0].device;
@@ -169,8 +169,9 @@ void count(const std::vector<Record>& records, Explanation& result) {
   result.stored = stored_quality(records);
 }
 
-/// Computes how much each column and each group of columns contributes to a model of the rows: its share of
-/// the model's gain, and the loss of held-out rank when it is shuffled. The largest come first.
+/// Computes how much each column and each group of columns contributes to a model of the rows: its fraction
+/// of the model's gain, and the loss of rank quality on held-out rows when it is shuffled. The largest come
+/// first.
 void weigh(Rows& rows, Explanation& result, const CrossValidation& folds, const std::vector<double>& times_us,
            const std::vector<double>& speeds) {
   XgboostModel whole;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kWay = 0.95;
 
-// Returns the best time of a search after `trial` (from 1) trials; a search that ran out of configs keeps its
-// last.
+// Returns the best time of a search after `trial` trials (from 1). A search that ran out of configs keeps its
+// last best time.
 double best_at(const std::vector<double>& search, std::size_t trial) {
   return search[std::min(trial, search.size()) - 1];
 }
@@ -33,7 +33,7 @@ double percentile(std::vector<double> values, double share) {
   const double at = share * static_cast<double>(values.size() - 1);
   const auto low = static_cast<std::size_t>(at);
   const double rest = at - static_cast<double>(low);
-  // Infinite values must not meet a factor of 0.
+  // An infinite value must not be multiplied by 0.
   if (rest == 0 || values[low] == values[low + 1]) return values[low];
   return values[low] + (values[low + 1] - values[low]) * rest;
 }
@@ -51,7 +51,7 @@ Figures figures_of(const std::vector<std::vector<double>>& searches, const Rando
       std::ranges::max(searches, {}, [](const auto& search) { return search.size(); }).size();
   Figures figures;
   for (std::size_t i = 0; i < kFractionTrials.size(); ++i) {
-    // A table with fewer rows is exhausted, and wholly known, by then.
+    // A table with fewer rows is exhausted by then, so all its times are known.
     if (kFractionTrials[i] > trials && trials < random.rows()) continue;
     std::vector<double> fractions;
     for (const auto& search : searches) fractions.push_back(optimum / best_at(search, kFractionTrials[i]));

@@ -20,7 +20,7 @@ std::string name_from(std::string text) {
   return text.empty() ? "_" : text;
 }
 
-// Half of the files write numbers as true and false.
+// About half of the files write 0 and 1 as false and true.
 json number_like(const json& value) {
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
   if (value.is_number_float()) {
@@ -85,7 +85,7 @@ std::vector<TableRow> RowBuilder::finish() {
   if (std::ranges::none_of(times_us_, [](const auto& time) { return time.has_value(); }))
     throw_user("{} holds {} rows, none of which has a time: there is nothing to search for", file_,
                values_.size());
-  // Per knob: the code of each value, if they are not all integers.
+  // For each knob whose values are not all integers, the integer of each value.
   std::vector<std::map<json, std::int64_t>> codes(names_.size());
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (std::ranges::all_of(values_, [&](const auto& row) { return row[i].is_number_integer(); })) continue;

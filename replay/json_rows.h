@@ -1,4 +1,5 @@
-// Tools for the reader of a JSON table: checked access, and knob values of any kind as integers.
+// Tools for reading a JSON table: checked access, and the conversion of knob values of any JSON type to
+// integers.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,31 +20,33 @@ struct Place {
 /// Throws Error(kUser): "FILE: WHERE: what".
 [[noreturn]] void throw_at(const Place& place, const std::string& what);
 
-/// Returns the member `name` of an object. Throws at `place` if it is missing, or if `object` is not an
-/// object.
+/// Returns the member `name` of an object. Throws an error at `place` if the member is missing, or if
+/// `object` is not an object.
 const nlohmann::json& member(const nlohmann::json& object, std::string_view name, const Place& place);
-/// One row's time in a format; nullopt: a failure.
+/// Time of a row; nullopt: the row is a failure.
 using Microseconds = std::optional<double>;
 
-/// Returns the name of a file without its folder, ".gz" and one more ending. It stands for a device or a
-/// kernel that a file does not name.
+/// Returns the name of a file without its folder, without ".gz" and without one more ending. It is used as
+/// the name of a device or kernel that the file does not name.
 std::string stem_of(const std::string& file);
 
-/// Collects rows whose knobs have values of any JSON type, then gives each knob integers: the values
-/// themselves if all values of the knob are integers (true and false are 1 and 0), else their positions among
-/// the knob's values, in ascending order (null, numbers, objects, lists, text).
+/// Collects rows whose knobs have values of any JSON type, and then converts the values to integers. If all
+/// values of a knob are integers, they are kept (true and false become 1 and 0). If not, each becomes its
+/// position among the knob's values in ascending order (null, numbers, objects, lists, text).
 class RowBuilder {
  public:
-  /// Knob names are those of the file. Characters that a knob's name may not have become '_'; if names are
-  /// equal then, the later ones get a number.
+  /// `names` are the knobs' names in the file. Characters that a knob's name must not have become '_'. If two
+  /// names are equal then, the later one gets a number.
   RowBuilder(std::string file, std::string family, std::vector<std::string> names);
 
-  /// Adds one value per knob. A time that is not finite and positive is how some programs write a failure.
+  /// Adds a row with one value per knob. A time that is not finite or not positive counts as a failure, since
+  /// some programs write failures like this.
   void add(const std::vector<nlohmann::json>& values, Microseconds time_us);
-  /// Returns the rows; of several with one config the first. Throws Error(kUser) if none has a time.
+  /// Returns the rows. If several rows have the same config, only the first is returned. Throws Error(kUser)
+  /// if no row has a time.
   std::vector<TableRow> finish();
-  /// Returns one sentence each for rows that were left out, and times that were not valid. Call it after
-  /// finish().
+  /// Returns a sentence about rows that were left out and a sentence about times that were not valid, if
+  /// there were any. Call it after finish().
   std::vector<std::string> notes() const;
 
  private:

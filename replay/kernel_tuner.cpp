@@ -14,7 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kFailedBefore2021 = 1e20;  // Kernel Tuner's number for a failure before it labelled them
+// The time that Kernel Tuner wrote for a failure before it had names for failures.
+constexpr double kFailedBefore2021 = 1e20;
 
 // Returns "4096x4096", "1024", or another text of a problem size.
 std::string size_text(const json& size) {
@@ -24,16 +25,15 @@ std::string size_text(const json& size) {
   return text;
 }
 
-// Whether a member is one of Kernel Tuner's names of failures.
+// Whether a member is one of Kernel Tuner's names for a failure.
 bool is_failure(const json& value) {
   if (!value.is_string()) return false;
   const std::string& text = value.get_ref<const std::string&>();
   return text == "InvalidConfig" || text == "RuntimeFailedConfig" || text == "CompilationFailedConfig";
 }
 
-// Returns the time; nullopt for a failure: text instead of the time ("RuntimeFailedConfig"), 1e20 before
-// Kernel Tuner labelled failures, NaN or infinity (null by now) if an observer divided by nothing, or no time
-// at all.
+// Returns the time; nullopt for a failure. A failure has text in place of the time ("RuntimeFailedConfig"),
+// 1e20 in older files, NaN or infinity (replaced by null) if an observer divided by zero, or no time at all.
 Microseconds time_of(const json& entry, const Place& place) {
   if (std::ranges::any_of(entry, is_failure)) return std::nullopt;
   const auto found = entry.find("time");
@@ -45,7 +45,7 @@ Microseconds time_of(const json& entry, const Place& place) {
   return ms >= kFailedBefore2021 ? std::nullopt : std::optional(ms * 1e3);
 }
 
-// Returns a text if it exists and is not empty, else the replacement.
+// Returns a member's text if the member exists and is not empty; else returns `otherwise`.
 std::string name_or(const json& document, std::string_view name, const std::string& otherwise, Table& table) {
   const auto found = document.find(name);
   if (found != document.end() && found->is_string() && !found->get<std::string>().empty())
@@ -54,7 +54,8 @@ std::string name_or(const json& document, std::string_view name, const std::stri
   return otherwise;
 }
 
-// Returns the parameters in order: "tune_params_keys", else the names of "tune_params".
+// Returns the names of the parameters in order: "tune_params_keys", or the names in "tune_params" if that is
+// missing.
 std::vector<std::string> parameters_of(const json& document, const Place& place) {
   std::vector<std::string> names;
   const auto keys = document.find("tune_params_keys");
@@ -74,7 +75,7 @@ std::vector<std::string> parameters_of(const json& document, const Place& place)
   return names;
 }
 
-// Returns the values of the parameters, which an entry may leave to its key: "16,4,1".
+// Returns the values of the parameters. If an entry lacks them, they are taken from its key: "16,4,1".
 std::vector<json> values_of(const json& entry, const std::string& key, const std::vector<std::string>& names,
                             const Place& place) {
   const std::vector<std::string_view> parts = split(key, ',');
@@ -96,7 +97,7 @@ std::optional<std::size_t> close_kernel_tuner_cache(std::string& text) {
   const std::size_t name = text.find("\"cache\"");
   const std::size_t open = name == std::string::npos ? name : text.find_first_not_of(" \t\r\n:", name + 7);
   if (open == std::string::npos || text[open] != '{') return std::nullopt;
-  std::size_t end = open + 1;  // after the last whole row
+  std::size_t end = open + 1;  // end of the last complete row
   int depth = 1;
   bool quoted = false;
   for (std::size_t i = end; i < text.size() && depth > 0; ++i) {

@@ -20,7 +20,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Returns one row per config; if it has several timings, their median.
+// Returns one row per config. If a config has several timings, its time is their median.
 std::vector<TableRow> rows_of(const std::vector<Record>& records) {
   struct Known {
     TableRow row;
@@ -41,8 +41,8 @@ std::vector<TableRow> rows_of(const std::vector<Record>& records) {
   return rows;
 }
 
-// Counts the times that belong to other kernels than those with which the table is searched (none without
-// `kernels`).
+// Counts the times that were measured with other kernels than those that `kernels` makes. Without `kernels`
+// it counts nothing.
 void count_changed_kernels(const std::vector<Record>& records, const std::optional<KernelSpace>& kernels,
                            Table& table) {
   for (const Record& record : records)

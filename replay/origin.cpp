@@ -37,7 +37,7 @@ std::string short_name(const std::string& identity) {
   std::string name(parts[1]);
   name = name.substr(std::min(name.size(), name.find_first_not_of(' ')));
   name.resize(name.find_last_not_of(' ') + 1);
-  const Isa isa = isa_said(identity);
+  const Isa isa = isa_of_identity(identity);
   return fmt::format("{}{}, {} cores", name, isa.level == nullptr ? "" : fmt::format(" as {}", name_of(isa)),
                      cores_of(identity));
 }
@@ -51,14 +51,14 @@ std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedF
         return TableOrigin{std::move(workload), limits_of(device->second)};
     return std::nullopt;
   } catch (const Error&) {
-    return std::nullopt;  // a workload or device of a newer version: its knobs remain
+    return std::nullopt;  // a workload or device of a newer version: only the knobs can be used
   }
 }
 
 bool LoggedDevices::include(const Record& record) const {
   if (!target.empty() && record.target != target) return false;
   if (!arch.empty() && record.arch != arch) return false;
-  if (isa.level != nullptr && isa_said(record.device) != isa) return false;
+  if (isa.level != nullptr && isa_of_identity(record.device) != isa) return false;
   const std::optional<Target> of = target_named(record.target);
   return threads == 0 || !of || !of->has(Feature::kChosenCores) || cores_of(record.device) == threads;
 }

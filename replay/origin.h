@@ -1,5 +1,5 @@
-// The facts of a log about the device that a task's rows were measured on: enough to lower their configs
-// again, there or anywhere.
+// A log's facts about the device on which the rows of a task were measured. They are enough to lower the
+// rows' configs again, on any machine.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,31 @@
 
 namespace lehr {
 
-/// The devices of a log by Record::device_hash (Database::devices).
+/// The devices of a log. The key is Record::device_hash (Database::devices).
 using LoggedFacts = std::map<std::uint64_t, StoredDevice>;
 
-/// Returns workload and limits of the rows of one workload on one device, at least one row, with the facts of
-/// the device that the newest row names. Returns nullopt for a workload that this version does not know, and
-/// if the log lacks a device that a row names.
+/// Returns the workload and the limits of `rows`, which are at least one row, all of one workload on one
+/// device. The limits are the facts of the device that the newest row names. Returns nullopt if this version
+/// does not know the workload, or if the log lacks a device that a row names.
 std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedFacts& facts);
 
-/// Returns the kernels that this version makes from the configs of such a table; nullopt if no family serves
-/// its workload any more.
+/// Returns the kernels that this version makes from the configs of a table with this origin; nullopt if no
+/// family serves the workload any more.
 std::optional<KernelSpace> kernels_of(const TableOrigin& origin);
 
-/// Returns the number in " | cores=2 | " of an identity (record/device.h); 1 if it has no such part.
+/// Returns the number after "cores=" in an identity such as "... | cores=2 | ..." (record/device.h); 1 if
+/// there is none.
 int cores_of(const std::string& identity);
 
-/// Returns "Intel Xeon, 2 cores" or "Intel Xeon as x86-64-v3, 2 cores" for an identity (record/device.h): a
-/// text that distinguishes devices and still fits in a table.
+/// Returns a short text that distinguishes devices, "Intel Xeon, 2 cores" or "Intel Xeon as x86-64-v3, 2
+/// cores", for an identity (record/device.h).
 std::string short_name(const std::string& identity);
 
-/// A filter for rows of a log; "" and 0 mean any.
+/// A filter for rows of a log. "" and 0 allow any value.
 struct LoggedDevices {
   std::string target, arch;
-  int threads = 0;  ///< of CPUs
-  Isa isa = {};     ///< that kernels were made for; native: any
+  int threads = 0;  ///< threads of a CPU
+  Isa isa = {};     ///< instruction set that kernels were made for; native: any
   bool include(const Record& record) const;
 };
 

@@ -1,4 +1,4 @@
-// One pass over the text: see python_json.h.
+// Makes one pass over the text: see python_json.h.
 #include "replay/python_json.h"
 
 #include <string_view>

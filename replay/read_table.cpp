@@ -1,4 +1,4 @@
-// Distinguishes the formats by the file's content, whatever its name.
+// Recognizes the format by the file's content, not by its name.
 #include "replay/read_table.h"
 
 #include <fstream>
@@ -17,13 +17,13 @@ namespace {
 using nlohmann::json;
 
 bool is_sqlite(const std::string& path) {
-  if (!kind_if_no_file(path).empty()) return false;  // bytes read from a pipe here would be lost
+  if (!kind_if_no_file(path).empty()) return false;  // if it is a pipe, bytes read here would be lost
   char head[16] = {};
   std::ifstream(path, std::ios::binary).read(head, sizeof head);
   return std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);
 }
 
-// Returns the parser's own words without its prefix: "[json.exception.parse_error.101] parse error at line 7,
+// Returns the parser's message without its prefix: "[json.exception.parse_error.101] parse error at line 7,
 // ...".
 std::string reason_of(const json::exception& error) {
   const std::string text = error.what();
@@ -38,7 +38,7 @@ Table parse_table(std::string text, const std::string& path) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw_user("{} is empty; it must be a table", path);
   json document;
-  std::optional<std::size_t> left_out;  // bytes of a cache that is closed here
+  std::optional<std::size_t> left_out;  // number of bytes left out of a cache that was not closed
   try {
     document = json::parse(text);
   } catch (const json::exception& error) {

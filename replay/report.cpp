@@ -113,7 +113,7 @@ json json_of(const Figures& figures) {
   return {{"fraction", fraction}, {"trials_to", trials_to}, {"score", figures.score}};
 }
 
-// Returns text for a comma-separated file: quoted, with quotes doubled.
+// Returns text for a comma-separated file, in quotes, with quotes within it doubled.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);

@@ -1,4 +1,4 @@
-// A strategy on several tables: the searches, their figures, and the figures over all tables.
+// The replay of a strategy on several tables: the searches, their figures, and figures over all tables.
 #pragma once
 
 #include <functional>
@@ -13,32 +13,35 @@ namespace lehr {
 
 struct TableReport {
   const Table* table = nullptr;
-  std::vector<std::string> learnt_from;  ///< tables that served as a start
+  /// Names of the tables that the search learnt from before its first trial.
+  std::vector<std::string> learnt_from;
   Figures searched, random;
-  /// For plots, by trial from 1: the fraction of the optimum over the seeds, and random search's, optimum /
-  /// expected best.
+  /// For plots, by trial from 1: median and 10th percentile, over the seeds, of the fraction of the optimum;
+  /// and (optimum / expected best time) of random search.
   std::vector<double> median, p10, random_expected;
 };
 
 struct ReplayPlan {
-  ReplayOptions options;  ///< those of the first seed
+  ReplayOptions options;  ///< options of the first seed
   std::size_t seeds = 10;
   std::vector<const Table*>
       transfer;  ///< each table learns from those of them that have another device or file
 };
 
-/// Returns what a search on this table learns from the plan's other tables; nullopt if nothing.
+/// Returns the knowledge that a search on this table gets from the plan's other tables; nullopt if there is
+/// none.
 std::optional<Transfer> transfer_to(const RecordedTask& task, const ReplayPlan& plan);
 
-/// Called after each search with the number of finished searches and their total; false ends the replay.
+/// Called after each search with the number of finished searches and the total number. Returning false ends
+/// the replay.
 using ReplayProgress = std::function<bool(std::size_t done, std::size_t total)>;
 
-/// Returns one report per table; fewer if `progress` ended it.
+/// Returns one report per table. Returns fewer if `progress` ended the replay.
 std::vector<TableReport> replay_tables(const std::vector<Table>& tables, const ReplayPlan& plan,
                                        const ReplayProgress& progress);
 
-/// Returns figures over tables: means of fractions and scores, geometric means of trials. A figure that some
-/// table lacks is left out.
+/// Returns figures over tables: means of fractions and scores, and geometric means of trials. A figure that
+/// is missing for one of the tables is left out.
 Figures over_tables(const std::vector<const Figures*>& figures);
 Figures over_tables(const std::vector<TableReport>& reports, Figures TableReport::* which);
 

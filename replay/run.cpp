@@ -26,8 +26,8 @@ bool lowers(const Table& table, const RowOfConfig& row_of) {
   return true;
 }
 
-// Returns rows of the kernels of a table, if it is from one of our logs and its configs can still be lowered;
-// else an empty function.
+// Returns the function that writes the feature rows of a table's kernels, if the table is from one of our
+// logs and its configs can still be lowered; else an empty function.
 RowOfConfig rows_of_kernels(const Table& table) {
   if (!table.origin) return {};
   RowOfConfig row_of = lowered_rows(*table.origin);
@@ -64,7 +64,7 @@ RowOfConfig lowered_rows(const TableOrigin& origin) {
     try {
       featurize(kernels->lower(*point), kernels->limits, row);
       return true;
-    } catch (const std::exception&) {  // a failing template must not end a log's reader
+    } catch (const std::exception&) {  // a template that throws must not end the reader of a log
       return false;
     }
   };
@@ -108,7 +108,7 @@ RecordedTask::RecordedTask(const Table& table, bool raw_knobs) : table_(&table),
   for (const TableRow& row : table.rows) times_.emplace(space_.point_of(row.config), row.time_us);
   if (const RowOfConfig lower_row = raw_knobs ? RowOfConfig() : rows_of_kernels(table)) {
     columns_ = feature_table().size();
-    // Searches come back to the same rows many times: each is lowered once.
+    // A search needs the same rows many times, so each config is lowered once.
     std::vector<float> row(columns_);
     for (const TableRow& each : table.rows)
       if (lower_row(each.config, row)) rows_.emplace(space_.point_of(each.config), row);

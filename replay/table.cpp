@@ -1,4 +1,4 @@
-// Tables as spaces and as answers.
+// Converts tables to spaces, and looks up their times.
 #include "replay/table.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Listed {
   std::vector<std::vector<std::int64_t>> points;
 };
 
-// Throws Error(kUser) if there is more than a search's points can hold.
+// Throws Error(kUser) if there are more knobs than a Point can hold.
 void require_searchable(const std::string& file, const Listed& listed) {
   if (listed.names.size() > kMostKnobs)
     throw_user("{}: {} has {} knobs; a search takes up to {}", file, listed.family, listed.names.size(),

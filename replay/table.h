@@ -14,7 +14,7 @@
 
 namespace lehr {
 
-/// The facts of our own logs beyond knobs: enough to lower a config again.
+/// The facts that a log of ours has in addition to knobs. They are enough to lower a config again.
 struct TableOrigin {
   Workload workload;
   Limits limits;
@@ -22,7 +22,7 @@ struct TableOrigin {
 
 struct TableRow {
   Config config;
-  std::optional<double> time_us;  ///< nullopt: it failed to compile, to run or to be right
+  std::optional<double> time_us;  ///< nullopt: it failed to compile or to run, or its result was wrong
 };
 
 struct Table {
@@ -31,17 +31,17 @@ struct Table {
   std::string device;
   std::vector<TableRow> rows;         ///< distinct configs; at least one has a time
   std::vector<std::string> notes;     ///< notes on how it was read
-  std::optional<TableOrigin> origin;  ///< only of our own logs
-  /// In our own logs, the number of timed rows whose configs this version makes into other kernels than were
-  /// measured, or cannot make.
+  std::optional<TableOrigin> origin;  ///< set for our own logs only
+  /// Number of timed rows from whose configs this version makes other kernels than were measured, or no
+  /// kernels. Set for our own logs only.
   std::size_t other_kernels = 0;
 
   /// Returns the fastest time. CHECKs that there is one.
   double optimum_us() const;
 };
 
-/// Returns the space whose valid configs are the rows of the table: one listed family per family. Throws
-/// Error(kUser) for more than kMostKnobs knobs.
+/// Returns a space whose valid configs are the rows of the table. Each family is a list of configs. Throws
+/// Error(kUser) if there are more than kMostKnobs knobs.
 Space space_of(const Table& table);
 
 }  // namespace lehr

@@ -59,9 +59,9 @@ json change_between(const Document& document, std::size_t from, std::size_t to) 
   for (const auto& [name, pair] : pairs)
     tasks.emplace(pair.first && pair.second ? pair.first->best.us / pair.second->best.us : 0,
                   compared(pair.first, pair.second));
-  json told = {{"from", from}, {"to", to}, {"tasks", json::array()}};
-  for (auto& [ratio, task] : tasks) told["tasks"].push_back(std::move(task));
-  return told;
+  json reported = {{"from", from}, {"to", to}, {"tasks", json::array()}};
+  for (auto& [ratio, task] : tasks) reported["tasks"].push_back(std::move(task));
+  return reported;
 }
 
 }  // namespace lehr::report

@@ -18,13 +18,13 @@ struct Session {
   std::int64_t began_unix_ms = 0;  ///< milliseconds since 1970
   double seconds = 0;  ///< duration of the session: as in the verdict, or else the sum over its trials
   double span = 0;     ///< seconds from its beginning until its last trial, including turns of other tasks
-  nlohmann::json told;
+  nlohmann::json reported;
 };
 
 /// A device that trials were measured on.
-struct ToldDevice {
+struct MeasuredDevice {
   std::string identity, name;
-  nlohmann::json told;
+  nlohmann::json reported;
 };
 
 /// One workload on one device in one log.
@@ -36,17 +36,17 @@ struct Task {
   Ratio over_default, over_library;
   double seconds = 0;  ///< sum over the task's sessions
   std::vector<Session> sessions;
-  ToldDevice where;
-  nlohmann::json told;
+  MeasuredDevice where;
+  nlohmann::json reported;
 };
 
 struct Document {
   std::vector<nlohmann::json> logs;
-  std::vector<ToldDevice> devices;
+  std::vector<MeasuredDevice> devices;
   std::vector<Task> tasks;  ///< ordered by log, workload, device
   std::vector<nlohmann::json> networks;
   std::vector<nlohmann::json> changes;  ///< comparison of each log with the next
-  nlohmann::json told;                  ///< the whole document
+  nlohmann::json reported;              ///< the whole document
 };
 
 }  // namespace lehr::report

@@ -192,7 +192,8 @@ std::string figures_of(const Document& document) {
   std::string figures;
   for (std::size_t log = 0; log < document.logs.size(); ++log) figures += intervals_of(document, log);
   for (std::size_t i = 0; i < document.tasks.size(); ++i)
-    figures += roofline_of(document.tasks[i].told["roofline"], i) + phases_of(document.tasks[i].told, i);
+    figures +=
+        roofline_of(document.tasks[i].reported["roofline"], i) + phases_of(document.tasks[i].reported, i);
   for (std::size_t i = 0; i < document.networks.size(); ++i) figures += coverage_of(document.networks[i], i);
   return figures;
 }

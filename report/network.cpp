@@ -29,7 +29,7 @@ std::optional<std::size_t> task_of(const std::string& workload, const std::vecto
 /// known.
 json times_of(const std::string& workload, const std::vector<Task>& tasks) {
   const std::optional<std::size_t> at = task_of(workload, tasks);
-  json task = at ? tasks[*at].told : json::object({{"winner", json::object()}});
+  json task = at ? tasks[*at].reported : json::object({{"winner", json::object()}});
   json& winner = task["winner"];
   return {{"workload", workload},
           {"short", short_text(workload)},

@@ -35,7 +35,7 @@ std::string page_of(const Document& document) {
                      fmt::arg("charts_hash", hash_of(charts)), fmt::arg("style_hash", hash_of(style)),
                      fmt::arg("title", html_escaped(document.logs[0]["file"].get<std::string>())),
                      fmt::arg("style", style.text), fmt::arg("figures", figures_of(document)),
-                     fmt::arg("data", script_json(document.told)), fmt::arg("licence", licence.text),
+                     fmt::arg("data", script_json(document.reported)), fmt::arg("licence", licence.text),
                      fmt::arg("charts", charts.text), fmt::arg("script", script.text));
 }
 

@@ -50,11 +50,11 @@ void add_log(const std::string& file, std::int64_t most_others, Document& docume
     std::optional<Task> task = tell_task(facts, name.first, name.second, winner);
     if (!task) continue;
     task->log = document.logs.size();
-    const auto known = std::ranges::find(document.devices, task->where.told, &ToldDevice::told);
+    const auto known = std::ranges::find(document.devices, task->where.reported, &MeasuredDevice::reported);
     task->device = static_cast<std::size_t>(known - document.devices.begin());
     if (known == document.devices.end()) document.devices.push_back(task->where);
-    task->told.update({{"log", task->log}, {"device", task->device}});
-    versions.insert(task->told["version"].get<std::string>());
+    task->reported.update({{"log", task->log}, {"device", task->device}});
+    versions.insert(task->reported["version"].get<std::string>());
     document.tasks.push_back(*std::move(task));
   }
   std::int64_t began = 0, ended = 0;
@@ -71,10 +71,10 @@ void add_log(const std::string& file, std::int64_t most_others, Document& docume
                            {"seconds", seconds_of(document, document.logs.size())}});
 }
 
-json told_of(const auto& parts) {
-  json told = json::array();
-  for (const auto& part : parts) told.push_back(part.told);
-  return told;
+json report_of(const auto& parts) {
+  json reported = json::array();
+  for (const auto& part : parts) reported.push_back(part.reported);
+  return reported;
 }
 
 }  // namespace
@@ -88,14 +88,14 @@ Document read(const Request& request) {
     document.networks.push_back(read_network(folder, document.tasks));
   for (std::size_t log = 1; log < document.logs.size(); ++log)
     document.changes.push_back(change_between(document, log - 1, log));
-  document.told = {{"lehr", kVersion},
-                   {"made_unix_ms", now_unix_ms()},
-                   {"most_others", request.most_others},
-                   {"logs", document.logs},
-                   {"devices", told_of(document.devices)},
-                   {"tasks", told_of(document.tasks)},
-                   {"networks", document.networks},
-                   {"changes", document.changes}};
+  document.reported = {{"lehr", kVersion},
+                       {"made_unix_ms", now_unix_ms()},
+                       {"most_others", request.most_others},
+                       {"logs", document.logs},
+                       {"devices", report_of(document.devices)},
+                       {"tasks", report_of(document.tasks)},
+                       {"networks", document.networks},
+                       {"changes", document.changes}};
   return document;
 }
 

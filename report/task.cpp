@@ -61,7 +61,7 @@ json phases_of(const json& verdict) {
 void take_session(const json& verdict, const std::string& id, std::vector<Session>& sessions) {
   const auto session = std::ranges::find(sessions, id, &Session::id);
   if (session == sessions.end()) return;
-  session->told["strategy"] = known_or_null(found_at(verdict, "/strategy", std::string()));
+  session->reported["strategy"] = known_or_null(found_at(verdict, "/strategy", std::string()));
   session->seconds = found_at(verdict, "/elapsed_s/total", session->seconds);
 }
 
@@ -101,7 +101,7 @@ json roofline_of(const Workload& workload, const StoredDevice& device, const jso
           {"points", points}};
 }
 
-ToldDevice device_of(const Record& record, const std::map<std::uint64_t, StoredDevice>& devices) {
+MeasuredDevice device_of(const Record& record, const std::map<std::uint64_t, StoredDevice>& devices) {
   const auto found = devices.find(record.device_hash);
   const StoredDevice facts = found == devices.end() ? StoredDevice() : found->second;
   const std::string name = facts.name.empty() ? record.device : facts.name;
@@ -130,27 +130,27 @@ void take_winner(const Winner& winner, std::span<const Record> records, Task& ta
   task.proven = winner.contested && !verdict.provisional;
   task.over_default = verdict.speedup_vs_default;
   task.over_library = verdict.speedup_vs_baseline;
-  task.told.update({{"winner", told_of(winner)},
-                    {"vs_default", known_or_null(word_of(task.over_default, task.proven))},
-                    {"vs_library", known_or_null(word_of(task.over_library, task.proven))},
-                    {"default_us", known_or_null(verdict.default_time.us)},
-                    {"default_us_interval", verdict.default_time.interval},
-                    {"knobs", knobs_of(records, winner.record.config)},
-                    {"neighbours", neighbours_of(records, winner.record.config)},
-                    {"rows", winner.rows}});
+  task.reported.update({{"winner", report_of(winner)},
+                        {"vs_default", known_or_null(word_of(task.over_default, task.proven))},
+                        {"vs_library", known_or_null(word_of(task.over_library, task.proven))},
+                        {"default_us", known_or_null(verdict.default_time.us)},
+                        {"default_us_interval", verdict.default_time.interval},
+                        {"knobs", knobs_of(records, winner.record.config)},
+                        {"neighbours", neighbours_of(records, winner.record.config)},
+                        {"rows", winner.rows}});
   if (!winner.rows) return;
   const Losses held_out = losses_of(winner.rows->held_out);
-  task.told["losses"] = {{"measured", losses_of(winner.rows->times).mean},
-                         {"held_out", held_out.mean},
-                         {"held_out_worst", held_out.worst}};
+  task.reported["losses"] = {{"measured", losses_of(winner.rows->times).mean},
+                             {"held_out", held_out.mean},
+                             {"held_out_worst", held_out.worst}};
 }
 
 json sessions_told(Task& task) {
   json sessions = json::array();
   for (Session& session : task.sessions) {
-    session.told["seconds"] = session.seconds;
+    session.reported["seconds"] = session.seconds;
     task.seconds += session.seconds;
-    sessions.push_back(session.told);
+    sessions.push_back(session.reported);
   }
   return sessions;
 }
@@ -170,28 +170,28 @@ std::optional<Task> tell_task(const LogFacts& facts, const std::string& workload
     verdict = json::parse(verdicts[0].json, nullptr, false);
     take_session(verdict, verdicts[0].session, task.sessions);
   }
-  task.told = {{"workload", workload},
-               {"short", short_text(workload)},
-               {"libraries", libraries_of(winner && winner->contested ? verdict : json())},
-               {"sessions", sessions_told(task)},
-               {"seconds", task.seconds},
-               {"trials", trials_of(records, task.sessions, facts.most_others)},
-               {"failures", failures_of(records)},
-               {"phases", phases_of(verdict)},
-               {"knobs", json::array()},
-               {"neighbours", json::array()}};
+  task.reported = {{"workload", workload},
+                   {"short", short_text(workload)},
+                   {"libraries", libraries_of(winner && winner->contested ? verdict : json())},
+                   {"sessions", sessions_told(task)},
+                   {"seconds", task.seconds},
+                   {"trials", trials_of(records, task.sessions, facts.most_others)},
+                   {"failures", failures_of(records)},
+                   {"phases", phases_of(verdict)},
+                   {"knobs", json::array()},
+                   {"neighbours", json::array()}};
   for (const char* unknown : {"winner", "vs_default", "vs_library", "default_us", "default_us_interval",
                               "rows", "losses", "roofline"})
-    task.told[unknown] = nullptr;
+    task.reported[unknown] = nullptr;
   if (winner) take_winner(*winner, records, task);
   const Record& shown = winner ? winner->record : records.back();
   const std::optional<Workload> computed = read_workload(shown.workload);
   if (const auto found = facts.devices.find(shown.device_hash);
       winner && computed && found != facts.devices.end())
-    task.told["roofline"] =
+    task.reported["roofline"] =
         roofline_of(is_range(*computed) ? with_rows(*computed, winner->rows->most) : *computed, found->second,
-                    verdict, task.told);
-  task.told["version"] = shown.tool_version;
+                    verdict, task.reported);
+  task.reported["version"] = shown.tool_version;
   task.where = device_of(shown, facts.devices);
   return task;
 }

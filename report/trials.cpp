@@ -22,7 +22,7 @@ double seconds_between(std::int64_t from_unix_ms, std::int64_t to_unix_ms) {
 /// The predictions of a session's cost model for its timed trials, with the speeds of these trials.
 struct Scored {
   std::vector<double> predicted, speed;
-  json told() const {
+  json reported() const {
     constexpr std::size_t kLeast = 3;
     const bool enough = speed.size() >= kLeast;
     return {{"scored", speed.size()},
@@ -126,7 +126,7 @@ std::vector<Session> sessions_of(std::span<const Record> records,
   std::map<std::string, Scored> scored;
   for (const Record& record : records) {
     Session& session = by_id[record.session];
-    if (session.told.is_null()) session.told = {{"id", record.session}, {"trials", 0}, {"timed", 0}};
+    if (session.reported.is_null()) session.reported = {{"id", record.session}, {"trials", 0}, {"timed", 0}};
     session.id = record.session;
     session.began_unix_ms = record.session_began_unix_ms;
     session.seconds +=
@@ -134,9 +134,9 @@ std::vector<Session> sessions_of(std::span<const Record> records,
     if (const auto* timing = std::get_if<Timing>(&record.outcome)) session.seconds += timing->run_s;
     session.span =
         std::max(session.span, seconds_between(record.session_began_unix_ms, record.created_unix_ms));
-    session.told["seed"] = record.seed;
-    ++session.told["trials"].get_ref<json::number_integer_t&>();
-    if (record.time_us()) ++session.told["timed"].get_ref<json::number_integer_t&>();
+    session.reported["seed"] = record.seed;
+    ++session.reported["trials"].get_ref<json::number_integer_t&>();
+    if (record.time_us()) ++session.reported["timed"].get_ref<json::number_integer_t&>();
     if (!record.time_us() || !record.predicted) continue;
     scored[record.session].predicted.push_back(*record.predicted);
     scored[record.session].speed.push_back(-*record.time_us());
@@ -144,9 +144,9 @@ std::vector<Session> sessions_of(std::span<const Record> records,
   std::vector<Session> sessions;
   for (auto& [id, session] : by_id) {
     const auto origin = origins.find(id);
-    session.told["merged_from"] = origin == origins.end() ? json() : json(origin->second);
-    session.told["began_unix_ms"] = session.began_unix_ms;
-    session.told.update(scored[id].told());
+    session.reported["merged_from"] = origin == origins.end() ? json() : json(origin->second);
+    session.reported["began_unix_ms"] = session.began_unix_ms;
+    session.reported.update(scored[id].reported());
     sessions.push_back(std::move(session));
   }
   std::ranges::stable_sort(sessions, {}, &Session::began_unix_ms);
@@ -171,15 +171,15 @@ json trials_of(std::span<const Record> records, const std::vector<Session>& sess
   const Timeline timeline = timeline_of(sessions);
   std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < sessions.size(); ++i) positions[sessions[i].id] = i;
-  const std::vector<std::size_t> told = chosen(records, most_others);
-  json trials = {{"total", records.size()}, {"shown", told.size()}, {"knobs", json::object()}};
+  const std::vector<std::size_t> reported = chosen(records, most_others);
+  json trials = {{"total", records.size()}, {"shown", reported.size()}, {"knobs", json::object()}};
   std::optional<double> best;
-  for (std::size_t row = 0; row < told.size(); ++row) {
-    const Record& record = records[told[row]];
+  for (std::size_t row = 0; row < reported.size(); ++row) {
+    const Record& record = records[reported[row]];
     const std::size_t session = positions.at(record.session);
     const std::optional<double> time = record.time_us();
     if (time && *time < best.value_or(INFINITY)) best = time;
-    trials["order"].push_back(told[row] + 1);
+    trials["order"].push_back(reported[row] + 1);
     trials["session"].push_back(session);
     trials["seconds"].push_back(timeline.begins[session] +
                                 seconds_between(record.session_began_unix_ms, record.created_unix_ms));

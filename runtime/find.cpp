@@ -50,7 +50,7 @@ bool is_workload(std::string_view text) {
   std::string_view word;
   if (!words.next(word) || field_of(word).size() != word.size()) return false;
   while (words.next(word))
-    if (field_of(word).empty() || said_of(word, field_of(word)).empty()) return false;
+    if (field_of(word).empty() || text_of_field(word, field_of(word)).empty()) return false;
   return true;
 }
 

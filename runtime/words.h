@@ -62,7 +62,7 @@ inline std::string_view behind(std::string_view text, std::size_t characters) {
 }
 
 /// Returns the text after a field's '='; "" if the text does not have the field.
-inline std::string_view said_of(std::string_view text, std::string_view field) {
+inline std::string_view text_of_field(std::string_view text, std::string_view field) {
   Words words(text);
   for (std::string_view word; words.next(word);)
     if (field_of(word) == field && word.size() > field.size()) return behind(word, field.size() + 1);
@@ -71,18 +71,18 @@ inline std::string_view said_of(std::string_view text, std::string_view field) {
 
 /// Returns a field's value if it is an integer from 1 to 10^12 - 1; else 0.
 inline std::uint64_t value_of(std::string_view text, std::string_view field) {
-  return whole_number(said_of(text, field));
+  return whole_number(text_of_field(text, field));
 }
 
 /// Reads the value of a field as a range: "16..2048", or "..64", which begins at 1. Returns false if the
 /// value is not a range.
 inline bool range_of(std::string_view text, std::string_view field, std::uint64_t& least,
                      std::uint64_t& most) {
-  const std::string_view said = said_of(text, field);
-  for (std::size_t i = 0; i + 1 < said.size(); ++i) {
-    if (said[i] != '.' || said[i + 1] != '.') continue;
-    least = i == 0 ? 1 : whole_number({said.data(), i});
-    most = whole_number(behind(said, i + 2));
+  const std::string_view reported = text_of_field(text, field);
+  for (std::size_t i = 0; i + 1 < reported.size(); ++i) {
+    if (reported[i] != '.' || reported[i + 1] != '.') continue;
+    least = i == 0 ? 1 : whole_number({reported.data(), i});
+    most = whole_number(behind(reported, i + 2));
     return least > 0 && most >= least;
   }
   return false;

@@ -10,10 +10,11 @@
 namespace lehr {
 namespace {
 
-// A product up to this size is walked to count its valid configs: some ten milliseconds, once.
+// A space whose product of values is at most this is walked to count its valid configs. That takes some ten
+// milliseconds, once.
 constexpr double kMaxWalk = 1 << 20;
-// Without a score each proposal is the farthest of kSpreadDraws draws. The last kSpreadAgainst measured
-// configs count among the others.
+// Without a score, each proposal is the draw, out of kSpreadDraws, that is farthest from the other proposals
+// and from the last kSpreadAgainst measured configs.
 constexpr std::size_t kSpreadDraws = 8, kSpreadAgainst = 256;
 
 // Returns all valid configs if there are at most `limit`, else an empty list.
@@ -74,7 +75,8 @@ void AnnealStrategy::explore(const Seen& seen, ScoredCandidates& scored, Rng& rn
   for (const Point& point : all_) {
     if (!seen.contains(point)) unseen.push_back(point);
   }
-  rng.shuffle(unseen);  // the first of equal scores is kept: not always the space's first corner
+  // Of equal scores the first is kept: it should not always be from the same corner of the space.
+  rng.shuffle(unseen);
   scored.score(unseen);
 }
 

@@ -11,13 +11,13 @@
 namespace lehr {
 namespace {
 
-// Random configs of a plan: int(0.05 * plan_size).
+// Number of random configs in a plan: int(0.05 * plan_size).
 constexpr std::size_t kRandom = 3;
 constexpr std::size_t kChains = 128;   // parallel_size
 constexpr std::size_t kSteps = 500;    // n_iter
-constexpr std::size_t kPatience = 50;  // early_stop: steps without a change of the best
-// A walk draws until the point is valid; AutoTVM has no limit. After this many draws, one of our moves is
-// taken.
+constexpr std::size_t kPatience = 50;  // early_stop: number of steps without a change of the best configs
+// Maximum number of draws of a walk. AutoTVM has no limit and draws until the point is valid. After this many
+// draws we make one of our own moves.
 constexpr int kMaxDraws = 1000;
 
 }  // namespace
@@ -27,7 +27,7 @@ Point AutotvmStrategy::walk(const Point& from, Rng& rng) const {
   const std::size_t knobs = family.knobs().size();
   Point to = from;
   for (int i = 0; knobs > 0 && i < kMaxDraws; ++i) {
-    // If there are several families, the family is one more knob.
+    // If there are several families, the family counts as one more knob.
     const std::size_t index = rng.below(knobs + (space_->families().size() > 1 ? 1 : 0));
     if (index == knobs) {
       if (auto other = space_->try_sample(rng)) return *other;

@@ -1,4 +1,4 @@
-// Several picks together: which configs may be picked, and the best of the scored ones.
+// A batch of several picks: which configs may be picked, and the best of scored configs.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace lehr {
 
-/// The picks of one propose call in order, most wanted first: at most `capacity`, distinct, and not in
-/// `seen`.
+/// The picks of one propose() call in order, the best first. They are at most `capacity` picks, distinct, and
+/// not in `seen`.
 class Batch {
  public:
   Batch(std::size_t capacity, const Seen& seen) : capacity_(capacity), seen_(&seen) {}  ///< borrows `seen`
@@ -21,9 +21,10 @@ class Batch {
   bool full() const { return picks_.size() >= capacity_; }
   std::size_t size() const { return picks_.size(); }
   std::size_t room() const { return capacity_ - picks_.size(); }
-  /// Returns whether add() would take it.
+  /// Returns whether add() would add the point.
   bool accepts(const Point& point) const;
-  /// Appends `point`. Returns false if the batch is full or holds it already, or if it is in `seen`.
+  /// Appends `point`. Returns false if the batch is full or has the point already, or if the point is in
+  /// `seen`.
   bool add(const Point& point);
   const std::vector<Point>& picks() const { return picks_; }
 
@@ -34,8 +35,8 @@ class Batch {
   std::unordered_set<Point, PointHash> members_;
 };
 
-/// Returns the indices of the k highest scores (all if there are fewer), best first. A tie goes to the lower
-/// index; NaN comes last.
+/// Returns the indices of the k highest scores, or of all scores if there are fewer, best first. Of equal
+/// scores the one with the lower index comes first. NaN comes last.
 std::vector<std::size_t> top_k(std::span<const double> scores, std::size_t k);
 
 }  // namespace lehr

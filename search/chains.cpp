@@ -8,16 +8,16 @@ namespace lehr {
 namespace {
 
 // "AutoTVM" marks values of TVM 0.18, python/tvm/autotvm/tuner/sa_model_optimizer.py; kMost is one of them.
-// The others are ours, chosen on synthetic landscapes over 7e7 valid configs of 12 knobs
-// (tests/search/landscape.h is of the same kind): with 2 000 scored configs, 128 chains from temperature 1
-// found 48-62 % of the optimum, these values 97-100 %.
+// The other values were chosen on synthetic landscapes over 7e7 valid configs of 12 knobs
+// (tests/search/landscape.h is of the same kind). With 2 000 scored configs, these values reached 97-100 % of
+// the optimum, and 128 chains from temperature 1 reached 48-62 %.
 constexpr std::size_t kMinChains = 16;
-// If the budget is too small for this many of all chains, there are fewer chains.
+// If the budget is too small for this many steps of all chains, there are fewer chains.
 constexpr std::size_t kMinSteps = 150;
 constexpr std::size_t kSteps = 500;    // AutoTVM: n_iter
 constexpr std::size_t kPatience = 50;  // steps without a change of the best set; AutoTVM: early_stop
-constexpr double kTemperature = 0.5;   // the first one, in standard deviations of the scores
-constexpr std::size_t kRestarts = 4;   // a later run restarts one chain in this many, the worst
+constexpr double kTemperature = 0.5;   // temperature at the beginning, in standard deviations of the scores
+constexpr std::size_t kRestarts = 4;   // a later run restarts the worst of its chains: one in this many
 
 bool accept(double now, double next, double temperature, Rng& rng) {
   if (next >= now) return true;

@@ -7,12 +7,13 @@
 namespace lehr {
 namespace {
 
-// Draws per wanted config before the walk. The walk is taken when less than about 1 in 20 draws is new. The
-// space is then at most about 20 times as large as what was seen, so the walk is short.
+// Number of draws per wanted config before the space is walked. The walk begins when less than about 1 in 20
+// draws is new. The space is then at most about 20 times as large as the set of seen configs, so the walk is
+// short.
 constexpr std::size_t kDrawsPerConfig = 20;
 constexpr std::size_t kMinDraws = 200;
-// Unseen configs to collect before drawing among them. Bounds the walk of a large space that sampling cannot
-// hit.
+// Number of unseen configs that are collected before drawing among them. It limits the walk through a large
+// space in which sampling finds no config.
 constexpr std::size_t kMaxLeft = 20'000;
 
 std::vector<Point> left_over(const Space& space, const Batch& batch) {

@@ -9,9 +9,10 @@
 
 namespace lehr {
 
-/// Adds at most `count` random configs to `batch`, and returns how many. When draws bring nothing new any
-/// more (nearly all of the space is seen, or sampling finds nothing), it walks the whole space and draws from
-/// what is left. If it adds fewer than `count`, the batch is full or the space holds no further config.
+/// Adds at most `count` random configs to `batch`, and returns the number added. If draws hardly find new
+/// configs any more (nearly all of the space is seen, or sampling finds nothing), it walks the whole space
+/// and draws from the unseen configs. If it adds fewer than `count`, the batch is full or the space has no
+/// further config.
 std::size_t add_random(const Space& space, std::size_t count, Batch& batch, Rng& rng);
 
 }  // namespace lehr

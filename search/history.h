@@ -11,17 +11,18 @@
 
 namespace lehr {
 
-/// Results in the order of observation. Supports a scale that moves with the best so far: if a fitness of
-/// exactly 1 comes after another fitness of exactly 1, all earlier fitnesses were relative to a slower best.
-/// By which factor is not known. They are lowered by kStale, which keeps their order and puts them below the
-/// new best.
+/// Results in the order of observation. Fitnesses may be relative to the best time so far, which changes. If
+/// a fitness of exactly 1 comes after another fitness of exactly 1, all earlier fitnesses were relative to a
+/// slower best time. The factor between the two best times is not known. So the earlier fitnesses are
+/// multiplied by kStale, which keeps their order and puts them below the new best.
 class History {
  public:
   static constexpr double kStale = 0.95;
 
   void add(std::span<const Observed> results);
   const std::vector<Observed>& results() const { return results_; }
-  /// Returns the best successes, best first, at most k. A tie goes to the later one.
+  /// Returns at most k successes, those with the best fitness, best first. Of equal fitnesses the later
+  /// result comes first.
   std::vector<Point> best(std::size_t k) const;
 
  private:

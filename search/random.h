@@ -1,4 +1,4 @@
-// Uniform random search without repeats: the honest comparison for every model.
+// Uniform random search without repetition. Every model is compared with it.
 #pragma once
 
 #include "search/strategy.h"

@@ -1,4 +1,4 @@
-// Scoring with a memory: see scored_candidates.h.
+// Scores configs and keeps their scores: see scored_candidates.h.
 #include "search/scored_candidates.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ void ScoredCandidates::note(const Scored& scored) {
 double ScoredCandidates::spread() const {
   if (finite_ < 2) return 1;
   const double deviation = std::sqrt(squares_ / static_cast<double>(finite_));
-  // Below the rounding noise of the mean the scores are all equal.
+  // If the deviation is below the rounding error of the mean, all scores are equal.
   return deviation > 1e-12 * std::max(1e-300, std::abs(mean_)) ? deviation : 1;
 }
 

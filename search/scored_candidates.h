@@ -1,4 +1,5 @@
-// All configs scored during one propose call: each is scored once, and the best that may be picked are kept.
+// All configs scored during one propose() call. Each is scored once, and the best configs that may be picked
+// are kept.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +15,24 @@ namespace lehr {
 /// Borrows `score` and `seen`. A score that is NaN counts as -infinity.
 class ScoredCandidates {
  public:
-  /// Keeps the best `keep` configs that are not in `seen`. Scores at most `budget` configs.
+  /// Keeps the `keep` best configs that are not in `seen`. Scores at most `budget` configs.
   ScoredCandidates(const Score& score, const Seen& seen, std::size_t keep, std::size_t budget);
 
-  /// Returns scores in the order of `points`. All new ones are scored in one call. Points beyond the budget
-  /// get -infinity and are not kept. CHECKs that the scorer returns one score per point.
+  /// Returns scores in the order of `points`. All points that have no score yet are scored in one call.
+  /// Points beyond the budget get -infinity and are not kept. CHECKs that the scorer returns one score per
+  /// point.
   std::vector<double> score(std::span<const Point> points);
 
   std::size_t scored() const { return scores_.size(); }
   std::size_t left() const { return spent() ? 0 : budget_ - scores_.size(); }
   bool spent() const { return scores_.size() >= budget_; }
-  /// Returns how often the set of the best unseen configs has changed.
+  /// Returns how many times the set of the best unseen configs has changed.
   std::size_t changes() const { return changes_; }
-  /// Returns the standard deviation of all finite scores so far; 1 if they are all equal, so that it can be
-  /// divided by.
+  /// Returns the standard deviation of all finite scores so far. Returns 1 if all scores are equal, so that
+  /// callers can divide by it.
   double spread() const;
-  /// Returns the best unseen configs, best first. A tie goes to the one scored earlier.
+  /// Returns the best unseen configs, best first. Of equal scores the config that was scored earlier comes
+  /// first.
   std::vector<ScoredPoint> best() const;
 
  private:
@@ -47,7 +50,7 @@ class ScoredCandidates {
   std::size_t keep_;
   std::size_t budget_;
   std::unordered_map<Point, double, PointHash> scores_;
-  std::vector<Kept> kept_;  // heap whose front is the worst
+  std::vector<Kept> kept_;  // a heap whose front is the worst kept config
   std::size_t noted_ = 0;
   std::size_t changes_ = 0;
   // Welford's running mean and sum of squared deviations of the finite scores.

@@ -1,4 +1,4 @@
-// Proposals without a model: random configs far apart from one another.
+// Proposals without a model: random configs that are far from one another.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@
 
 namespace lehr {
 
-/// Returns the distance of two points in [0, 1]. It is 1 between families. Else it is the mean over the
-/// knobs: 0 for equal values, (1 + |difference|) / 2 for others, where a knob's values lie between 0 (the
-/// first) and 1 (the last). So it counts as much that two values differ as by how many steps.
+/// Returns the distance of two points, in [0, 1]. It is 1 if their families differ. If not, it is the mean
+/// over the knobs of 0 for equal values and (1 + |difference|) / 2 for different values, where the positions
+/// of a knob's values are scaled to [0, 1]. So half of a knob's distance is for values being different, and
+/// half for how far apart they are.
 double knob_distance(const Space& space, const Point& a, const Point& b);
 
-/// Adds at most `count` random configs to `batch`. Each is the one among `candidates` draws whose smallest
-/// distance to the batch and to `others` is the largest. Adds fewer if draws bring nothing new (search/fill.h
-/// then helps).
+/// Adds at most `count` random configs to `batch`. For each config it makes `candidates` draws, and adds the
+/// draw whose smallest distance to the batch and to `others` is the largest. Adds fewer if draws find nothing
+/// new (search/fill.h can add more then).
 void add_spread(const Space& space, std::size_t count, std::size_t candidates, std::span<const Point> others,
                 Batch& batch, Rng& rng);
 

@@ -97,7 +97,7 @@ std::vector<std::string> flags_of(const Isa& isa) {
   return flags;
 }
 
-Isa isa_said(std::string_view identity) {
+Isa isa_of_identity(std::string_view identity) {
   const std::vector<std::string_view> words = split(identity, ' ');
   auto word = std::ranges::find_if(words, [](std::string_view one) { return one.starts_with(kLevelFlag); });
   if (word == words.end()) return {};

@@ -43,7 +43,7 @@ std::string name_of(const Isa& isa);
 std::vector<std::string> flags_of(const Isa& isa);
 /// Returns the instruction set for which a compiler produces code, read from its identity. `identity` may
 /// also be a device's identity, which contains the compiler's. Returns native if no level is mentioned.
-Isa isa_said(std::string_view identity);
+Isa isa_of_identity(std::string_view identity);
 
 /// Returns the names of the features that have these abilities.
 std::vector<std::string> feature_names(int abilities);

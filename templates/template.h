@@ -48,7 +48,7 @@ struct Template {
   /// oldest family.
   std::vector<std::string_view> reads = {"math"};
   /// Whether its kernels compute fewer products than the operator's definition (Winograd's algorithm).
-  bool saves_products = false;
+  bool is_winograd = false;
 };
 
 }  // namespace lehr

@@ -37,7 +37,7 @@ void Budget::keep_for_finals(double share_s, double needed_s, double whole_s) {
 }
 
 TimeLeft Budget::left() const {
-  constexpr double kUsualCompileS = 1;  // a compilation may take so long however late it is
+  constexpr double kUsualCompileS = 1;  // seconds that a compilation may take even if the limit is exceeded
   const TimeLeft shared = shared_ ? shared_->left() : TimeLeft();
   const double most_s = left_s();
   const double wanted_s = std::min(shared.wanted_s, most_s - (limited() ? kept_s_ : 0));

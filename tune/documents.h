@@ -29,7 +29,7 @@ struct TrialDocument {
   double flops = 0;
   std::string config, family, record, picked_by;
 };
-inline TrialDocument told(const Trial& trial, const Time& time, double flops) {
+inline TrialDocument reported(const Trial& trial, const Time& time, double flops) {
   return {time, flops, to_text(trial.config), trial.config.family, trial.id, trial.picked_by};
 }
 void describe(auto& field, const TrialDocument& trial) {
@@ -57,7 +57,7 @@ void describe(auto& field, const BaselineTime& library) {
   field("missing", Known{library.missing}, "why it has no time");
 }
 
-void describe(auto& field, const FinalistTold& finalist) {
+void describe(auto& field, const FinalistReport& finalist) {
   field("config", finalist.config, "");
   field("record", finalist.record, "its row in the log");
   field("shown_us", Known{finalist.shown_us}, "its time as the search had it");
@@ -139,7 +139,7 @@ void describe(auto& field, const Summary& s) {
   const Verdict& verdict = s.verdict;
   describe_task(field, s);
   const auto trial = [&](const std::optional<Trial>& one, const Time& time) {
-    return one ? std::optional(told(*one, time, s.flops)) : std::nullopt;
+    return one ? std::optional(reported(*one, time, s.flops)) : std::nullopt;
   };
   field("compiled_ahead", s.in_flight, "configs that are compiled while one is timed");
   field("default", trial(s.default_trial, verdict.default_time), "the schedule that needs no timing");
@@ -263,15 +263,15 @@ struct NetworkDocument {
   std::string model, database;
   const std::vector<SharedResult>& tasks;
 };
-void describe(auto& field, const NetworkDocument& told) {
-  const SharedTotals totals = totals_of(told.tasks);
-  field("model", told.model, "the file");
+void describe(auto& field, const NetworkDocument& reported) {
+  const SharedTotals totals = totals_of(reported.tasks);
+  field("model", reported.model, "the file");
   field("best_us", totals.best_us, "for all places");
   field("default_us", totals.default_us, "with the schedules that need no timing");
   field("baseline_us", totals.baseline_us, "of the libraries, where one was timed");
   field("best_where_baseline_us", totals.best_where_baseline_us, "ours for the same places");
-  field("tasks", told.tasks, "one for each workload");
-  field("database", told.database, "the log's file");
+  field("tasks", reported.tasks, "one for each workload");
+  field("database", reported.database, "the log's file");
 }
 
 /// The belief about a task without any measurement.
@@ -280,8 +280,8 @@ struct UntunedDocument {
   const Task& task;
   std::string database;
 };
-void describe(auto& field, const UntunedDocument& told) {
-  const auto& [found, task, database] = told;
+void describe(auto& field, const UntunedDocument& reported) {
+  const auto& [found, task, database] = reported;
   field("workload", task.problem.text, "its canonical text");
   field("device", task.device.name, "its name");
   field("identity", identity_of(task.device), "all that two times must have in common to be compared");

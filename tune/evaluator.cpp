@@ -12,8 +12,8 @@
 namespace lehr {
 namespace {
 
-/// Leaves Measurer::measure() through the session's own callback. It deliberately is not a std::exception,
-/// which a measurer might take for a candidate's fault.
+/// Thrown by the session's own callback to leave Measurer::measure(). It deliberately is not a
+/// std::exception, which a measurer might take for a candidate's fault.
 struct Abandoned {};
 
 /// A pick that is being measured.
@@ -75,7 +75,7 @@ void Evaluator::measure(const NextPick& next, const std::function<void(std::size
   try {
     measurer_->measure(next_source, done, left);
   } catch (const Abandoned&) {
-    // The known outcomes are recorded; the others were never measured.
+    // Outcomes that are known have been recorded. The other picks were never measured.
   }
 }
 

@@ -24,35 +24,36 @@ class Evaluator {
   /// with an implausible time has failed.
   using WhyImplausible = std::function<std::string(const Point&, double time_us)>;
 
-  /// Borrows everything. `row` has the columns that all rows of the session share. `on_trial(trial,
-  /// is_new_best)` is called after the trial is stored.
+  /// Borrows everything. `row` has the columns that all rows of the session share. After a trial is stored,
+  /// `on_trial(trial, is_new_best)` is called.
   Evaluator(const Candidates& candidates, Measurer& measurer, Database& database, Record row, Trials& trials,
             WhyImplausible why_implausible, std::function<void(const Trial&, bool)> on_trial);
 
-  /// Returns the next pick to measure; nullopt: there is no pick now.
+  /// Returns the next pick to measure, or nullopt if there is no pick now.
   using NextPick = std::function<std::optional<Proposal>()>;
 
-  /// Measures the picks that `next` gives until it gives none. `next` is called as Measurer::measure() asks
-  /// for sources, and once more for each pick that costs nothing. A pick that cannot be emitted has failed. A
-  /// pick whose source equals one of this session takes over that outcome. `known(at)` gets the position in
-  /// trials.all() of each new trial before the next pick is asked for. `abandon` is called before each pick
-  /// and after each trial; if it returns true, the rest is given up.
+  /// Measures the picks that `next` returns until it returns nullopt. `next` is called whenever
+  /// Measurer::measure() asks for a source, and once more for each pick that need not be measured. A pick
+  /// that cannot be emitted counts as failed. A pick with the same source as an earlier pick of this session
+  /// takes over its outcome. For each new trial `known(at)` is called with the trial's position in
+  /// trials.all(), before `next` is called again. `abandon` is called before each pick and after each trial;
+  /// if it returns true, the remaining picks are given up.
   void measure(const NextPick& next, const std::function<void(std::size_t)>& known,
                const std::function<bool()>& abandon, TimeLeft left = {});
-  /// Measures picks that are known beforehand. Returns the positions that `known` would get.
+  /// Measures `picks`. Returns the positions of their trials in trials.all().
   std::vector<std::size_t> measure(std::span<const Proposal> picks, const std::function<bool()>& abandon,
                                    TimeLeft left = {});
 
-  /// Returns the source of a config that was measured with success. CHECKs that it can be emitted.
+  /// Returns the source of a config that was measured successfully. CHECKs that the config can be emitted.
   Source source_of(const Point& point) const;
 
-  /// Begins a new reference kernel: later candidates are timed beside it.
+  /// Begins a new reference kernel. Later candidates are timed next to it.
   void begin_reference() { beside_.clear(); }
 
   const std::string& first_failure() const { return first_failure_; }
 
-  /// Takes over how many workers each config has killed in earlier runs. A row of this session that raises a
-  /// config's count to two says that it is quarantined.
+  /// Takes over how many workers each config has killed in earlier runs. When a row of this session raises a
+  /// config's count to two, the row says that the config is quarantined.
   void remember(Deaths deaths) { deaths_ = std::move(deaths); }
   /// Whether `point` must not be run again.
   bool quarantined(const Point& point) const;
@@ -75,7 +76,8 @@ class Evaluator {
   std::function<void(const Trial&, bool)> on_trial_;
   std::unordered_map<std::uint64_t, std::size_t>
       by_source_;  // hash of a measured source -> position of its trial
-  /// Positions of the trials timed beside the current reference kernel, its own first.
+  /// Positions of the trials that were timed next to the current reference kernel. The reference kernel's own
+  /// trial is first.
   std::vector<std::size_t> beside_;
   Deaths deaths_;
   std::string first_failure_;

@@ -1,4 +1,4 @@
-// Events of a session while it runs. They are values for whoever shows them; nothing in tune/ prints.
+// Events of a session while it runs. They are values for callers that show them; nothing in tune/ prints.
 #pragma once
 
 #include <functional>
@@ -15,17 +15,17 @@ namespace lehr {
 enum class EventKind {
   kSetup,    ///< inputs and the expected output are being computed
   kResumed,  ///< `note` says what earlier runs contributed
-  kTrial,    ///< one candidate is known; `note` is its failure's first line, else ""
-  kNewBest,  ///< as kTrial, and it is the fastest so far; `note` is its config
+  kTrial,    ///< the outcome of one candidate is known; `note` is the first line of its failure, else ""
+  kNewBest,  ///< the same as kTrial, and the candidate is the fastest so far; `note` is its config
   kFitted,   ///< the cost model was fitted again
   kFinals,   ///< the finalists are about to be timed against each other
 };
 
 /// Progress of several tasks that share their time (many_tasks.h).
 struct SharedProgress {
-  int tasks = 0, known = 0;  ///< number of tasks; number of those that have a time
+  int tasks = 0, known = 0;  ///< number of tasks; number of tasks that have a time
   double best_us = 0;        ///< sum over the tasks that have a time, each times its occurrences
-  double default_us = 0;     ///< the same sum of their defaults
+  double default_us = 0;     ///< the same sum of the default schedules' times
   int measured = 0;          ///< trials of all tasks
 };
 
@@ -41,7 +41,8 @@ struct Event {
   double default_us = 0;  ///< 0: not timed yet
   Time best;              ///< us 0: nothing is timed yet
   double best_gflops = 0;
-  /// Set if several tasks share their time. Then `elapsed_s`, `eta_s` and the rate are of all tasks.
+  /// Set if several tasks share their time. Then `elapsed_s`, `eta_s` and `trials_per_s` are those of all
+  /// tasks.
   std::optional<SharedProgress> shared = std::nullopt;
 };
 

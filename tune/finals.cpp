@@ -9,16 +9,16 @@ namespace lehr {
 namespace {
 
 constexpr double kLeastGain = 0.01;
-/// Seconds for waking the worker for a turn and stopping it (1.6 ms on 2 CPUs of a Xeon at 2.8 GHz).
+/// Seconds for waking the worker for a turn and for stopping it (1.6 ms on 2 CPUs of a Xeon at 2.8 GHz).
 constexpr double kTurnOverheadS = 1.6e-3;
-/// The contest's share of the wanted time. The rest is for proofs with many calls.
+/// The contest's fraction of the wanted time. The rest is for proofs with many calls.
 constexpr double kContestShare = 0.8;
-/// The finalists' share of a contest for their first stages. The default, the libraries and the last rounds
-/// have the rest.
+/// Fraction of a contest's time in which the finalists run their first stages. The default, the libraries and
+/// the last rounds get the rest.
 constexpr double kStagesShare = 0.6;
-/// The share of a proof's seconds that goes to other inputs.
+/// Fraction of a proof's seconds that is spent on other inputs.
 constexpr double kOtherShare = 0.25;
-/// Seconds. A library that has less time than this does not search at all.
+/// Seconds. A library with less time than this does not search at all.
 constexpr double kLeastSearchS = 0.01;
 
 /// Returns the seconds of a turn: one call to warm up, then a block of at least one call.
@@ -30,7 +30,7 @@ double least_proof_s(const FinalistCost& cost) {
   return 2 * kLeastProofs * cost.check_s;
 }
 
-/// The costs of a contest with this many finalists and libraries.
+/// The costs of a contest, given the number of finalists and libraries.
 class ContestCosts {
  public:
   ContestCosts(const FinalsCosts& costs, const ContestOptions& contest) : costs_(costs), contest_(contest) {}
@@ -42,13 +42,13 @@ class ContestCosts {
     if (challengers) seconds += costs_.challengers * (costs_.challenger_s + least_of(typical()));
     return seconds + libraries * library_s();
   }
-  /// Returns the seconds for starting a library, choosing an algorithm, and timing it as the fastest one is
-  /// timed.
+  /// Returns the seconds for starting a library, choosing an algorithm, and timing the library. Its timing
+  /// takes as long as that of the fastest kernel.
   double library_s() const {
     constexpr int kChecks = 2;
     return costs_.library_s + kChecks * typical().check_s + 2 * kLeastRounds * turn_s(typical(), contest_);
   }
-  /// Returns the seconds of a finalist for all rounds of the first stage and half of the second.
+  /// Returns the seconds that a finalist takes for all rounds of the first stage and half of the second.
   double stages_s(std::size_t finalist) const {
     const FinalistCost& cost = costs_.finalists[finalist];
     return costs_.compile_s + cost.load_s + cost.check_s +
@@ -60,7 +60,7 @@ class ContestCosts {
     return costs_.compile_s + cost.load_s + cost.check_s + kLeastRounds * turn_s(cost, contest_);
   }
 
-  /// Returns the cost that stands for a kernel whose own is not known.
+  /// Returns the cost that is assumed for a kernel whose own cost is not known.
   FinalistCost typical() const {
     return !costs_.finalists.empty() ? costs_.finalists[0] : costs_.the_default.value_or(FinalistCost());
   }
@@ -69,7 +69,8 @@ class ContestCosts {
   const ContestOptions& contest_;
 };
 
-/// Returns how many finalists have time for their stages: at least as many as the contest's last stage has.
+/// Returns the number of finalists that have time for their stages. It is at least the number in the
+/// contest's last stage.
 std::size_t wanted_finalists(const FinalsCosts& costs, const ContestCosts& each, double seconds,
                              const ContestOptions& contest) {
   std::size_t count = 0;
@@ -158,7 +159,7 @@ std::optional<FinalsPlan> plan_finals(const FinalsCosts& costs, TimeLeft left,
   if (left.most_s >= kNoLimitS) return plan;
   plan.contest.most_s = contest_s;
   plan.contest.last_s = most_s;
-  // The remaining time belongs to the rounds. A library that was begun is not interrupted.
+  // The remaining time goes to the rounds. A library that has begun is not interrupted.
   plan.contest.libraries_s =
       libraries > 0 ? contest_s - each.least_s(plan.finalists, 0, plan.challengers) : 0;
   if (libraries > 0) plan.search_s = std::max(kLeastSearchS, (contest_s - least_now_s) / 2 / libraries);
@@ -193,7 +194,7 @@ std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Input
   const double back_s = swaps.prepared_s, there_s = other ? 0 : swaps.other_s;
   double begun_s = 0;  // seconds for proving half-proven contenders on their own inputs
   double due_s = 0;    // least seconds that the leader and the default still need
-  double share = 0;    // the sum of their shares in the rest
+  double share = 0;    // sum of the fractions of the rest that the unfinished proofs get
   for (const Contender& each : contenders) {
     if (each.proof == ProofState::kHalf) begun_s += kLeastProofs * each.check_s;
     if (&each != leader && !each.is_default) continue;
@@ -223,7 +224,7 @@ std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Input
       return each.proof == ProofState::kNone &&
              there_s + back_s + 2 * kLeastProofs * each.check_s + begun_s <= seconds;
     };
-    // No other contender can win in the leader's place.
+    // If the leader cannot be proven in time, no other contender can win in its place.
     if (leader->proof == ProofState::kNone && !fits(*leader, left.most_s)) return own_inputs();
     if (leader->proof == ProofState::kNone) return step(*leader, Inputs::kOther);
     for (const Contender& each : contenders)

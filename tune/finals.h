@@ -1,5 +1,5 @@
 // The end of a session: which kernels are timed against the default, when each is proven, and which one wins.
-// Only decisions: functions of times, costs and the seconds that are left.
+// Contains only decisions: functions of times, costs and the seconds that are left.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace lehr {
 
-/// Returns the positions in trials.all() of at most `count` fastest trials with different kernels, the
-/// fastest first. Kernels are compared by source hash where both are known. The default is left out.
+/// Returns at most `count` positions in trials.all(): those of the fastest trials with different kernels, the
+/// fastest first. Two kernels are compared by source hash if both hashes are known. The default is left out.
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Point>& the_default,
                                         std::size_t count);
 
@@ -24,7 +24,7 @@ std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optiona
 struct FinalistCost {
   double call_s = 0;
   double load_s = 0;
-  double check_s = 0;  ///< one call, and comparing its output
+  double check_s = 0;  ///< one call, and the comparison of its output
 };
 
 /// Costs of finals, in seconds.
@@ -32,34 +32,35 @@ struct FinalsCosts {
   std::optional<FinalistCost> the_default;  ///< nullopt: there is no default
   std::vector<FinalistCost> finalists;      ///< the fastest first
   SwapCosts inputs;
-  double compile_s = 0;  ///< for each kernel; 0: all are compiled
+  double compile_s = 0;  ///< for each kernel; 0: all kernels are compiled already
   int libraries = 0;
-  double library_s = 0;  ///< for starting each
+  double library_s = 0;  ///< for starting one library
   int challengers = 0;
-  double challenger_s = 0;  ///< for compiling each
+  double challenger_s = 0;  ///< for compiling one challenger
 };
 
 struct FinalsPlan {
-  std::size_t finalists = 0;  ///< number that take part beside the default
+  std::size_t finalists = 0;  ///< number of finalists besides the default
   bool challengers = true;    ///< whether challengers take part
   ContestTime contest;
   double search_s = kNoLimitS;  ///< seconds that each library may search for its fastest algorithm
 };
 
-/// Splits the time that is `left`. The proofs of the fastest and of the default are set aside first. If the
-/// rest is short, these give way in this order: finalists down to two, the libraries' searches, rounds down
-/// to kLeastRounds, libraries, challengers, the second finalist, the default's proof, the fastest one's
-/// proof. Returns nullopt if there is no time for a contest.
+/// Splits the time that is `left`. Time for the proofs of the fastest kernel and of the default is set aside
+/// first. If the rest is short, the plan gives up the following in this order: finalists down to two, the
+/// libraries' searches, rounds down to kLeastRounds, libraries, challengers, the second finalist, the
+/// default's proof, the fastest kernel's proof. Returns nullopt if there is no time for a contest.
 std::optional<FinalsPlan> plan_finals(const FinalsCosts& costs, TimeLeft left, const ContestOptions& contest);
-/// Returns the least seconds of finals in which the fastest of two finalists and the default are proven.
+/// Returns the shortest duration, in seconds, of finals that prove the default and the faster of two
+/// finalists.
 double least_finals_s(const FinalsCosts& costs, const ContestOptions& contest);
 
 // --- who is proven
 
 enum class ProofState {
-  kNone,    ///< not asked for, or no time
-  kHalf,    ///< right on other inputs
-  kProven,  ///< right on these and on its own inputs, in many calls
+  kNone,    ///< no proof was asked for, or there was no time
+  kHalf,    ///< the results on other inputs are right
+  kProven,  ///< the results on other inputs and on the search's inputs are right, in many calls
   kFailed,
 };
 /// Returns "none", "half", "proven" or "failed", as in JSON.
@@ -78,34 +79,35 @@ struct ProofStep {
   double seconds = 0;  ///< for Measurer::prove()
 };
 
-/// Returns the first contender that has not failed, which is the one to report. nullptr: all failed.
+/// Returns the first contender that has not failed. It is the one to report. nullptr: all failed.
 const Contender* leader_of(std::span<const Contender> contenders);
 /// Returns the next step, or nullopt if nothing is left to prove or no step fits. `contenders` are ordered:
-/// first those that are faster than the default by more than the noise, the fastest first, then the default,
-/// then the rest.
-/// Inputs are swapped once. On other inputs come the leader, then the default, then more contenders while
-/// there is `left.wanted_s`. On their own inputs come the leader and the default. The default's proof only
-/// guards the ratio. If the leader fails, the next contender takes its place; other inputs are put in place
-/// again if it has not been called on them.
+/// first the kernels that are faster than the default by more than the noise, the fastest first, then the
+/// default, then all others.
+/// Inputs are swapped once. The leader is proven on other inputs first, then the default, then further
+/// contenders while there is `left.wanted_s`. After the swap the leader and the default are proven on the
+/// search's own inputs. The default's proof only guards the ratio. If the leader fails, the next contender
+/// takes its place. If that contender was not called on other inputs yet, these are put in place again.
 std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Inputs in_place, SwapCosts swaps,
                                     TimeLeft left);
 
 // --- who has won
 
-/// Returns the positions of the entries that may win, in the order of next_proof(). The first `sources` of
-/// `entries` are kernels; entry 0 is the default if there is one. A kernel beats the default by at least 1 %
-/// (smaller differences came out in the wrong order in a third of repeated runs) and by more than the noise:
-/// the whole interval of the ratio is above 1. Without a default the entries are ordered by time. An entry
-/// that was not timed to the end is left out. If that is the default, the result is empty.
+/// Returns the positions of the entries that may win, in the order of next_proof(). The first `sources`
+/// entries are kernels; if there is a default, it is entry 0. A kernel beats the default if it is faster by
+/// at least 1 % (smaller differences came out in the wrong order in a third of repeated runs) and by more
+/// than the noise: the whole interval of the ratio is above 1. Without a default the entries are ordered by
+/// time. Entries that were not timed to the end are left out. If the default was not timed to the end, the
+/// result is empty.
 std::vector<std::size_t> ranking(const std::vector<ContestEntry>& entries, std::size_t sources,
                                  bool has_default);
-/// Returns the verdict on entry `winner`, beside the default and the libraries.
+/// Returns the verdict on entry `winner`, compared with the default and the libraries.
 Verdict verdict_of(const std::vector<ContestEntry>& entries, std::size_t sources, bool has_default,
                    std::size_t winner);
 
-/// Whether a candidate beats the default by single trials, when there was no contest: by at least 1 %, with
-/// intervals that do not touch. If the default is the reference kernel of both, a candidate confirmed by a
-/// second window need only be faster in both windows.
+/// Whether a candidate beats the default by single trials, for use when there was no contest. It must be
+/// faster by at least 1 %, and the intervals must not touch. If both were timed next to the default as their
+/// reference kernel and a second window confirmed the candidate, being faster in both windows is enough.
 bool beats(const Timing& candidate, const Timing& default_timing);
 
 }  // namespace lehr

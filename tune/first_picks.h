@@ -1,5 +1,5 @@
-// The first measurements of a session that knows nothing yet: the defaults, and the picks of the analytic
-// prior before there is a model.
+// The first measurements of a session whose log is empty: the defaults, and the picks of the analytic prior
+// before there is a model.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@ namespace lehr {
 
 struct FirstPick {
   Config config;
-  /// "default"; "prior": the best by its estimate; "far": far from all measured configs.
+  /// How it was picked. "default"; "prior": the best by the prior's estimate; "far": far from all measured
+  /// configs.
   std::string picked_as;
   double prior_us = 0;  ///< the prior's estimate
 };
 
-/// Returns all picks up to the first fit of the models, in the order of measurement. They are those of a
-/// session that anneals with this seed, reuses no rows of earlier sessions, reaches no limit before the fit,
-/// and whose configs all run. They do not depend on any time. Deterministic; lowers and scores on `threads`
-/// threads.
+/// Returns all picks up to the first fit of the models, in the order of measurement. A session makes these
+/// picks if it anneals with this seed, reuses no rows of earlier sessions, reaches no limit before the fit,
+/// and all its configs run. The picks do not depend on any time. Deterministic; lowers and scores on
+/// `threads` threads.
 std::vector<FirstPick> first_picks(const Candidates& candidates, const Limits& limits, std::uint64_t seed,
                                    int threads);
 

@@ -5,7 +5,7 @@
 namespace lehr {
 namespace {
 
-/// Microseconds that stand for the time of a task of which nothing ran.
+/// Microseconds that are assumed for a task of which nothing ran.
 constexpr double kNothingRanUs = 1e6;
 
 /// Returns the microseconds that the next turn is expected to save.

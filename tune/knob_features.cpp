@@ -19,7 +19,7 @@ float log_of(std::int64_t value) {
   return static_cast<float>(value < 0 ? -log : log);
 }
 
-// True for positive powers of two, 0 and 1: for these an alignment says nothing that the value does not.
+// True for positive powers of two, 0 and 1. For these the alignment adds nothing to the value.
 bool power_of_two(std::int64_t value) {
   return value == 0 || is_power_of_two(value);
 }

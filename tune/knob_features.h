@@ -14,10 +14,10 @@ namespace lehr {
 
 enum class KnobColumns {
   kRaw,  ///< the values themselves: AutoTVM's feature_type='knob'
-  /// The values; the largest power of two that divides them, unless all are powers of two; and the products
-  /// and quotients of each pair of knobs that have more than two values. The cost of a schedule depends on
-  /// sizes (threads, work per thread, bytes shared) that are such products, and a tree does not find products
-  /// itself.
+  /// The values; the largest power of two that divides each value, unless all values are powers of two; and
+  /// the products and quotients of each pair of knobs that have more than two values each. The cost of a
+  /// schedule depends on sizes (threads, work per thread, bytes of shared memory) that are such products, and
+  /// a tree does not find products itself.
   kWithPairs,
 };
 
@@ -32,8 +32,8 @@ class KnobFeatures {
   /// several.
   const std::vector<std::string>& names() const { return names_; }
   RowOf rows() const;
-  /// Fills the row of a config whose values need not be in the space, such as one of another table. CHECKs
-  /// that the family and the knobs are.
+  /// Fills the row of a config whose values need not be in the space, such as a config of another table.
+  /// CHECKs that the family and the knobs are in the space.
   void row_of(const Config& config, std::span<float> row) const;
 
  private:

@@ -11,18 +11,19 @@
 namespace lehr {
 namespace {
 
-constexpr std::size_t kParents = 8;   // best measured configs whose neighbours are candidates
-constexpr std::size_t kDraws = 1000;  // random candidates
+constexpr std::size_t kParents = 8;   // number of best measured configs whose neighbours are candidates
+constexpr std::size_t kDraws = 1000;  // number of random candidates
 constexpr std::size_t kMostPool = 4096;
-// Number of the best candidates that each pick climbs from to their neighbours, and how often.
+// For each pick: the number of best candidates whose neighbours are tried, and how many times this is
+// repeated.
 constexpr std::size_t kClimbers = 4;
 constexpr int kClimbs = 3;
-// Number of the best candidates whose chance to be valid is asked.
+// Number of best candidates for which the chance to be valid is computed.
 constexpr std::size_t kAsked = 32;
-// Orders known candidates after all that are not known.
+// Penalty that orders known candidates after all candidates that are not known.
 constexpr double kLast = 1e6;
 
-// Returns ln of the expected improvement on 0 of a normal variable with deviation 1 and mean z.
+// Returns ln of the expected improvement on 0 of a normal variable with standard deviation 1 and mean z.
 double log_improvement(double z) {
   const double root = std::sqrt(2 * std::numbers::pi);
   if (z < -5) return -z * z / 2 - std::log(root) - 2 * std::log(-z);  // the first term of its expansion
@@ -134,7 +135,7 @@ KnobGaussian::Belief KnobGaussian::belief(const Point& point) {
 
 std::optional<Point> KnobGaussian::most_promising(const Seen& seen, const Score& log_chance) {
   CHECK(current_);
-  std::vector<std::pair<double, std::size_t>> gains;  // with positions
+  std::vector<std::pair<double, std::size_t>> gains;  // gains with the candidates' positions
   std::unordered_set<std::size_t> climbed;
   for (std::size_t climb = 0, first = 0; climb <= kClimbs; ++climb) {
     for (; first < pool_.size(); ++first)

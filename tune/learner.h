@@ -1,4 +1,4 @@
-// The trees during a search: when they are fitted, on which rows, and the score that they give.
+// The boosted trees during a search: when they are fitted, on which rows, and the score that they give.
 #pragma once
 
 #include <span>
@@ -14,31 +14,31 @@ namespace lehr {
 struct LearnerOptions {
   /// Rows before the first fit.
   std::size_t first_fit = 8;
-  /// New rows before another fit, at least.
+  /// Minimum number of new rows before another fit.
   std::size_t least_new = 4;
-  /// New rows before another fit as a share of the rows at the last one, at least. So the total time of
-  /// fitting stays proportional to the last fit.
+  /// Minimum number of new rows before another fit, as a fraction of the rows at the last fit. It keeps the
+  /// total time of fitting proportional to the time of the last fit.
   double new_share = 0.125;
   /// Whether failures count as rows with target 0, as in AutoTVM.
   bool failures_are_slow = false;
 };
 
-/// Collects feature rows with their outcomes and refits now and then. Counts decide, never clocks: the same
-/// trials give the same models.
+/// Collects feature rows with their outcomes and fits the models again from time to time. Only counts decide
+/// when, never clocks: the same trials give the same models.
 class Learner {
  public:
-  /// Rows have `columns` values. Borrows both models. `model` nullptr: nothing is ever learnt. `validity`
-  /// nullptr: failures are ignored.
+  /// Rows have `columns` values. Borrows both models. If `model` is nullptr, nothing is learnt. If `validity`
+  /// is nullptr, failures are ignored.
   Learner(std::size_t columns, CostModel* model, ValidityModel* validity, const LearnerOptions& options = {});
 
   void add(std::span<const float> row, double time_us);
   void add_failure(std::span<const float> row);
-  /// Starts from other tasks: until the first fit the score is theirs. From then on their score is one more
-  /// column for the own model, which learns how far it holds here. Must be called before the first row;
-  /// borrows `transfer`.
+  /// Starts from the rows of other tasks. Until the first fit, predict() returns their model's score. After
+  /// it, that score is one more column of each row, so that the own model learns how far it holds for this
+  /// task. Must be called before the first row; borrows `transfer`.
   void start_from(const Transfer& transfer) { transfer_ = &transfer; }
 
-  /// Whether fit() has enough to learn from, and enough of it is new.
+  /// Whether there are enough rows, and enough new rows, for fit().
   bool due() const;
   /// Fits the models. CHECKs due().
   void fit();
@@ -47,9 +47,9 @@ class Learner {
   bool ready() const { return fitted() || transfer_; }
   int fits() const { return fits_; }
 
-  /// Returns a score per row. Higher is better; scores after the same fit are comparable. It is the model's
-  /// score in units of its standard deviation, or before the first fit the other tasks' score, plus
-  /// log_chances(). CHECKs ready().
+  /// Returns a score per row. Higher is better; scores after the same fit are comparable. The score is the
+  /// model's score in units of its standard deviation, plus log_chances(). Before the first fit the other
+  /// tasks' score takes the place of the model's. CHECKs ready().
   std::vector<double> predict(const FeatureMatrix& rows) const;
   /// Returns ln P(valid) of each row; 0 before any failure is known.
   std::vector<double> log_chances(const FeatureMatrix& rows) const;

@@ -16,14 +16,14 @@
 namespace lehr {
 namespace {
 
-/// Number of failures at the start after which a task is given up.
+/// Number of failures from the start, without a timing, after which a task is given up.
 constexpr int kFailingTrials = 32;
-/// Number of defaults that are compiled for each compiler slot before the first of them is timed: at the end
-/// of a batch cores idle.
+/// Number of defaults compiled per compiler slot before the first default is timed. Batches are large because
+/// cores idle at the end of each batch.
 constexpr std::size_t kCompiledForEach = 8;
-/// Seconds of a compilation before one was measured; several run at once.
+/// Assumed seconds of a compilation, several running at once, before one was measured.
 constexpr double kUsualCompile_s = 0.3;
-/// A batch may take at most this share of the time that is left.
+/// A batch may take at most this fraction of the time that is left.
 constexpr double kMostCompiling = 0.5;
 
 /// A task and its progress.
@@ -69,7 +69,7 @@ class TurnTaking {
     session_.stop.time_s = 0;
     session_.stop.failing_trials = kFailingTrials;
     for (const SharedTask& each : tasks)
-      add(each, task_of(each.workload, device.device, options.saving_products, options.layout));
+      add(each, task_of(each.workload, device.device, options.winograd, options.layout));
   }
   TurnTaking(const TurnTaking&) = delete;
 
@@ -103,11 +103,11 @@ class TurnTaking {
   bool interrupted() const { return device_.stopped(); }
   double elapsed_s() const { return budget_.elapsed_s(); }
   double left_s() const { return budget_.left_s(); }
-  /// Keeps time for the steps after tuning, and for the finals of tasks that had turns: as much as if each of
-  /// these tasks had an equal share of the limit for itself. If their proofs need more, they get it, but at
-  /// most half of the whole.
+  /// Keeps time for the steps after tuning, and for the finals of tasks that had turns. The finals get as
+  /// much as if each of these tasks had an equal part of the limit for itself. If the proofs need more, the
+  /// finals get more, but at most half of the whole time.
   void keep_time() {
-    // Each task gets its default even if too little time is then left for the steps after tuning.
+    // Each task measures its default even if too little time is then left for the steps after tuning.
     constexpr double kDefaultsShare = 0.7, kLeastShare = 0.2;
     if (behind_s_)
       budget_.limit(std::max((new_ones_begun_ ? kLeastShare : kDefaultsShare) * time_s_,
@@ -134,7 +134,7 @@ class TurnTaking {
     return spent.kernels > 0 ? device_.measurer->in_flight() * spent.compiling_s / spent.kernels
                              : kUsualCompile_s;
   }
-  /// Returns the seconds for compiling kernels that the log knows. The steps after tuning compile them.
+  /// Returns the seconds for compiling the kernels that the log knows. The steps after tuning compile them.
   double uncompiled_s() const {
     const auto known = std::ranges::count_if(
         tasks_, [](const Shared& each) { return each.session == nullptr && each.best_us() > 0; });
@@ -159,7 +159,7 @@ class TurnTaking {
     keep_time();
   }
 
-  /// Compiles them at the same time, so that no core waits while one is timed.
+  /// Compiles the tasks' defaults together, so that no core waits while a default is timed.
   void compile_defaults(std::span<Shared* const> tasks) {
     std::vector<Source> sources;
     for (Shared* each : tasks) {
@@ -183,7 +183,7 @@ class TurnTaking {
     keep_time();
   }
 
-  /// Decides which of the tasks that compute the same result in other forms will do it.
+  /// Decides which of the tasks that compute the same result is used.
   void settle() {
     if (!uses_) return;
     std::vector<double> best_us;
@@ -218,7 +218,7 @@ class TurnTaking {
     const double begin_s = elapsed_s(), before_us = shared.best_us();
     if (!shared.session) begin(shared);
     Session& session = *shared.session;
-    // Time for its finals is kept first. The time that is then left must be worth them.
+    // First, time for the task's finals is kept. The turn needs enough of the time that is then left.
     const bool first = ++shared.result.turns == 1;
     keep_time();
     if (out_of_time() || (first && budget_.left().wanted_s < first_turn_s())) {
@@ -242,7 +242,7 @@ class TurnTaking {
   }
 
   /// Finishes all tasks. Tasks that only have a default come first: they need little time to decide, and
-  /// without time nothing is done.
+  /// without time nothing is done for them.
   void finish_all() {
     std::vector<Shared*> alone, searched;
     for (Shared& each : tasks_)
@@ -254,7 +254,7 @@ class TurnTaking {
     for (Shared* each : alone) finish(*each, each->result.uses > 0 ? each_s : 0);
     const double until_s = elapsed_s() + std::min(kept_s, left_s());
     for (std::size_t i = 0; i < searched.size(); ++i) {
-      // Each gets the time that it needs, and an equal share of the rest.
+      // Each task gets the time that it needs, and an equal part of the rest.
       const double left_s = until_s - elapsed_s(), own_s = searched[i]->session->least_finals_s();
       double needed_s = 0;
       for (std::size_t j = i; j < searched.size(); ++j) needed_s += searched[j]->session->least_finals_s();
@@ -298,13 +298,14 @@ class TurnTaking {
   const Uses uses_;
   const OpenDevice& device_;
   const Logs logs_;
-  SessionOptions session_;  // of each task, except for its name
+  SessionOptions session_;  // options of each task's session, except for its id
   EventSink sink_;
   std::vector<Shared> tasks_;
   bool new_ones_begun_ = false;
   double time_s_ = 0;
   std::function<double(double, double)> behind_s_;
-  double begin_s_ = 0;  // seconds for the last task's inputs and default: the next one has fewer operations
+  // Seconds for the inputs and default of the task begun last: the next task has fewer operations.
+  double begin_s_ = 0;
 };
 
 }  // namespace
@@ -321,8 +322,7 @@ std::string_view name_of(Knowledge knowledge) {
   return "";
 }
 
-void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_products,
-            const Database& database) {
+void recall(std::vector<SharedTask>& tasks, const Device& device, bool winograd, const Database& database) {
   const std::vector<TaskInLog> logged =
       tasks_in_log(database, {.target = std::string(name_of(device.limits.target))});
   const std::string identity = identity_of(device);
@@ -332,7 +332,7 @@ void recall(std::vector<SharedTask>& tasks, const Device& device, bool saving_pr
     });
     if (near) task.knowledge = Knowledge::kNear;
     task.timed = static_cast<int>(database.timed({.workload = to_text(task.workload), .device = identity}));
-    const Task same = task_of(task.workload, device, saving_products);
+    const Task same = task_of(task.workload, device, winograd);
     const RecordFilter here = {.workload = to_text(task.workload), .device = identity};
     if (!database.verdicts(here).empty())
       task.verdict = standing_verdict(same, candidates_for(same), database);

@@ -90,7 +90,7 @@ std::optional<DeviceChoice> device_at_hand(const std::string& identity, const st
     DeviceChoice choice;
     choice.automatic = false;
     choice.target = *known;
-    choice.isa = isa_said(identity);
+    choice.isa = isa_of_identity(identity);
     (backend.on_host ? choice.threads : choice.ordinal) = backend.on_host ? i + 1 : i;
     std::string reason;
     std::optional<Device> device = backend.find({choice.ordinal, choice.threads, choice.isa, false}, reason);

@@ -29,7 +29,7 @@ struct DeviceChoice {
   Target target;
   int ordinal = 0;
   int threads = 0;  ///< CPU threads; 0: all that this program may use
-  Isa isa = {};     ///< of a CPU
+  Isa isa = {};     ///< instruction set of a CPU
   Caches caches = Caches::kUsual;
   std::string bundle;           ///< RunSettings::bundle
   std::optional<bool> overlap;  ///< LocalOptions::overlap; nullopt: on where it does not disturb timings
@@ -38,24 +38,25 @@ struct DeviceChoice {
 /// Device ordinals are below this.
 inline constexpr int kMostDevices = 64;
 
-/// Number of sources compiled at once, at most, unless the user asks for more. With so many in hand a search
-/// needs a third more trials than with one (bench/results/replay/table.md), so more cores are no reason for
-/// more.
+/// Upper limit of the number of sources compiled at once, unless the user asks for more. With 16 sources
+/// compiled ahead a search needs a third more trials than with one (bench/results/replay/table.md), so more
+/// cores are no reason for more.
 inline constexpr int kMostUsualJobs = 16;
 
 /// How long candidates are timed.
 enum class Timings {
   kFull,   ///< long enough to rank them
-  kShort,  ///< once: only the result matters
+  kShort,  ///< once: only the result of the kernel matters
 };
 
 /// Options for opening a device.
 struct OpenOptions {
   ToolPaths tools;
-  /// Number of sources compiled at once. 0: one per CPU, less one that times a GPU, at most kMostUsualJobs.
+  /// Number of sources compiled at once. 0: one per CPU, at most kMostUsualJobs. If a GPU is timed, one CPU
+  /// is left free.
   int jobs = 0;
   Timings timings = Timings::kFull;
-  const std::atomic<bool>* stop = nullptr;  ///< once it is true nothing is waited for; nullptr: never
+  const std::atomic<bool>* stop = nullptr;  ///< once true, nothing is waited for any more; nullptr: never
 };
 
 struct OpenDevice {
@@ -67,18 +68,18 @@ struct OpenDevice {
   std::function<double()> bound;            ///< bound_of(): called before a time is called implausible
   const std::atomic<bool>* stop = nullptr;  ///< sessions end once it is true; nullptr: never
   bool stopped() const { return stop != nullptr && stop->load(); }
-  std::string note;  ///< why `automatic` did not take the GPU; "" if there was nothing to choose
+  std::string note;  ///< why `automatic` did not take the GPU; "" if there was no choice
 };
 
 /// Finds the device without its compiler: the field `compiler` stays empty. `automatic` takes a GPU if there
 /// is one with a compiler and a template for `workload`, else the CPU, with the reason in `note`. Throws
-/// Error(kEnvironment), saying what to do, if something asked for by name is missing, or if a level's kernels
-/// need features that this processor lacks.
+/// Error(kEnvironment), whose text says what to do, if something that was asked for by name is missing, or if
+/// kernels of the chosen instruction set need features that this processor lacks.
 Device choose_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
                      bool measure_rates, std::string& note);
 
-/// Finds a device as logs name it: as choose_device() does, with its compiler and without rates, in a tenth
-/// of a second. Throws as choose_device(), and if the compiler is missing.
+/// Finds a device with the fields by which logs name it. It is choose_device() with the compiler and without
+/// rates, and takes a tenth of its time. Throws as choose_device(), and if the compiler is missing.
 Device identified_device(const DeviceChoice& choice, const Workload& workload, const ToolPaths& tools,
                          std::string& note);
 
@@ -87,12 +88,12 @@ Device identified_device(const DeviceChoice& choice, const Workload& workload, c
 std::optional<DeviceChoice> device_at_hand(const std::string& identity, const std::string& target,
                                            const OpenOptions& options);
 
-/// Opens the device with everything that measuring needs. Candidates are compiled while others are timed on a
-/// GPU, and on a CPU with cores to spare (LocalOptions::overlap). Throws as choose_device().
+/// Opens the device with everything that measuring needs. On a GPU, and on a CPU with cores to spare,
+/// candidates are compiled while others are timed (LocalOptions::overlap). Throws as choose_device().
 OpenDevice open_device(const DeviceChoice& choice, const Workload& workload, const OpenOptions& options);
 
-/// Returns the usual opponents of a contest: vendor libraries of the target, and kUnfused if the target can
-/// have it.
+/// Returns the usual opponents of a contest: the target's vendor libraries, and kUnfused if the target
+/// supports it.
 std::vector<std::string> usual_baselines(Target target);
 
 }  // namespace lehr

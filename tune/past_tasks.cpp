@@ -29,8 +29,8 @@ std::vector<Group> groups_of(const Database& log, const Task& task, bool kernels
   return groups;
 }
 
-/// Number of tasks whose rows are read, at most. Rows of some tasks are of no use today: they are of older
-/// families, or no family serves them here.
+/// Maximum number of tasks whose rows are read. Rows of some tasks are of no use: they belong to older
+/// families, or no family serves the task on this device.
 constexpr int kMostTried = 3 * static_cast<int>(kMostTasks);
 
 /// Seconds for reading, lowering and learning from a row: 0.002 to 0.004 for 25 to 1024 rows on two busy
@@ -39,7 +39,7 @@ constexpr double kSecondsPerRow = 0.004;
 constexpr double kShare = 1.0 / 12;
 /// Seconds of a usual trial, compilation included.
 constexpr double kSecondsPerTrial = 0.3;
-/// Least rows of one task: fewer say little.
+/// Minimum number of rows of one task. Fewer rows say little.
 constexpr std::size_t kLeastTaskRows = 16;
 
 // Keeps the fastest half, and the newest of the others.
@@ -53,7 +53,7 @@ void cut(std::vector<Record>& rows, std::size_t most) {
   rows.resize(most);
 }
 
-/// Returns the rows of a group that are about other kernels than those of `task`.
+/// Returns the rows of a group whose kernels are not those of `task`.
 std::vector<Record> rows_of(const Database& log, const Group& group, bool own, const std::string& identity,
                             const Candidates& candidates, std::size_t most) {
   std::vector<Record> rows = log.all(group.where);
@@ -97,7 +97,7 @@ std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Ca
     if (!own) {
       try {
         theirs.emplace(candidates_for(task_of(group.workload, task.device)));
-      } catch (const Error&) {  // no family serves it here
+      } catch (const Error&) {  // no family serves the workload on this device
         continue;
       }
       row_of = theirs->row_of;

@@ -22,23 +22,24 @@ struct TaskInLog {
 /// Returns the tasks that `filter` selects, in the log's order. A workload of a newer version is skipped.
 std::vector<TaskInLog> tasks_in_log(const Database& log, const RecordFilter& filter);
 
-/// Returns the timed rows of `log` that are not answers to `task` (they have another workload, device
-/// identity, template version or kernel: tune/stored_kernel.h), grouped by task, the nearest first. Returns
-/// at most kMostTasks tasks and `most_rows` rows in all, fast and recent ones. A task has at most
-/// kMostTaskRows, and leaves as many for three others. Nearest is the same workload elsewhere, then other
-/// workloads by distance() (workload/workload.h).
-/// Rows of the task's own workload get `own_rows` (of `columns` values). Rows of other workloads are lowered
-/// with the templates of today. They are left out if that fails, or if `kernels` is false: then feature rows
-/// are not made from kernels. A task without a workload is near to no other.
-/// Only the rows of these tasks are read from the log, and those of some more if nearer tasks have no useful
-/// row.
+/// Returns the timed rows of `log` that may serve as hints for `task`, grouped by their task, the nearest
+/// task first. These are the rows that are not answers to `task`: they differ in workload, device identity,
+/// template version or kernel (tune/stored_kernel.h). Nearest is the same workload elsewhere, then come other
+/// workloads by distance() (workload/workload.h). A task without a workload is near to no other.
+/// Returns at most kMostTasks tasks and `most_rows` rows in all, preferring fast and recent rows. One task
+/// gets at most kMostTaskRows rows, and leaves as many rows for three other tasks.
+/// Feature rows of the task's own workload are made by `own_rows` and have `columns` values. For other
+/// workloads the templates of this version lower the configs again. Rows that cannot be lowered are left out.
+/// If `kernels` is false, feature rows are not made from kernels, and rows of other workloads are left out.
+/// Reads only the rows of these tasks from the log, and the rows of some more tasks if nearer tasks have no
+/// useful row.
 std::vector<PastTask> past_tasks(const Database& log, const Task& task, const Candidates& candidates,
                                  const RowOf& own_rows, std::size_t columns, bool kernels,
                                  std::size_t most_rows = kMostTasks * kMostTaskRows);
 
-/// Returns how many rows are worth reading for a search with these limits (0: no limit): learning from them
-/// takes a twelfth of it. It depends on the limits and not on a clock, so that the same seed gets the same
-/// hints.
+/// Returns how many rows are worth reading for a search with these limits (0: no limit). Learning from them
+/// takes a twelfth of the search. The number depends on the limits and not on a clock, so that the same seed
+/// gets the same hints.
 std::size_t hint_rows(int trials, double time_s);
 
 }  // namespace lehr

@@ -25,34 +25,35 @@ namespace {
 constexpr std::size_t kBestEach = 3;
 /// Number of kernels of each size whose layouts are compared.
 constexpr std::size_t kBestForLayout = 12;
-/// Share of the searches that may use any layout, if B is constant.
+/// Fraction of the searches' time in which any layout is allowed, if B is constant.
 constexpr double kAnyLayoutShare = 0.4;
-/// Shares of the choice's time: for compiling the kernels that are compared, and for timing them halfway
+/// Fractions of the choice's time: for compiling the kernels that are compared, and for timing them halfway
 /// between sizes. Timing them at the sizes gets the rest.
 constexpr double kCompileShare = 0.35, kBetweenShare = 0.25;
-constexpr std::size_t kHeldOut = 20;  // sizes
-/// Share of a held-out size's time that goes to its own search. The contest gets the rest.
+constexpr std::size_t kHeldOut = 20;  // number of held-out sizes
+/// Fraction of a held-out size's time that goes to its own search. The contest gets the rest.
 constexpr double kOwnShare = 0.65;
 /// The set's opponents at held-out sizes.
 constexpr const char *kOwn = "own", *kDefault = "default";
-/// Least seconds of a held-out size. With less time fewer sizes are held out.
+/// Minimum seconds of a held-out size. With less time fewer sizes are held out.
 constexpr double kLeastHeldOutS = 2;
-/// Number of kernels found nearby that the search at a held-out size begins with, besides the set's own.
+/// Number of kernels, found at nearby sizes, with which the search at a held-out size begins in addition to
+/// the set's own.
 constexpr std::size_t kNearby = 4;
-/// Least trials of a held-out size: the default, the set's kernel, and those found nearby.
+/// Minimum number of trials of a held-out size: the default, the set's kernel, and the kernels found nearby.
 constexpr int kLeastHeldOutTrials = 2 + static_cast<int>(kNearby);
-/// Trials for each size that is searched, of a limit of trials. With fewer trials fewer sizes are searched.
+/// Trials that each searched size needs of a limit of trials. With fewer trials fewer sizes are searched.
 constexpr int kTrialsASize = 8;
-/// Kernels that are timed at each size however few trials there are: the one that was found there, and one
-/// that is timed at all sizes.
+/// Number of kernels timed at each size even if there are no trials left: the kernel that was found there,
+/// and one kernel that is timed at all sizes.
 constexpr int kLeastTimed = 2;
 /// A search with fewer trials than this would only measure its default.
 constexpr int kLeastSearch = 2;
-/// Share of the whole time that the choice may overrun for times without which there is no set.
+/// Fraction of the whole time by which the choice may overrun for times without which there is no set.
 constexpr double kOverrun = 0.15;
 
-/// Returns the sizes that a limit of trials is enough for: some of `sizes`, spread evenly, with both ends, or
-/// the last one alone. Limit 0: no limit.
+/// Returns the sizes for which a limit of `trials` is enough: some of `sizes`, spread evenly, with both ends,
+/// or the last size alone. Limit 0: no limit.
 std::vector<std::int64_t> affordable(const std::vector<std::int64_t>& sizes, int trials) {
   const std::size_t count =
       static_cast<std::size_t>(std::max({1, trials / kTrialsASize, trials >= kTrialsASize ? 2 : 1}));
@@ -106,7 +107,8 @@ class RangeRun {
  private:
   double elapsed_s() const { return budget_.elapsed_s(); }
   double left_s(double share = 1) const { return budget_.left_s(share); }
-  /// Returns the trials until a share of the limit is measured; kNoLimit without a limit.
+  /// Returns the number of trials until the fraction `share` of the limit is measured; kNoLimit without a
+  /// limit.
   int left_trials(double share = 1) const {
     return trials_ == 0 ? kNoLimit : static_cast<int>(share * trials_) - summary_.measured;
   }
@@ -123,7 +125,7 @@ class RangeRun {
     sink_(event);
   }
 
-  /// Counts a trial that no session counts.
+  /// Counts a trial that is not part of a session.
   void count(const Trial& trial) {
     ++summary_.measured;
     const auto* failure = std::get_if<Failure>(&trial.outcome);
@@ -152,11 +154,11 @@ class RangeRun {
   }
 
   Task task_of(const Workload& workload) const {
-    return lehr::task_of(workload, device_.device, options_.saving_products);
+    return lehr::task_of(workload, device_.device, options_.winograd);
   }
 
-  /// Returns a search for each size. If the range begins with one row, kernels for that one alone are added:
-  /// those of products of a vector have a fixed size.
+  /// Returns a search for each size. If the range begins with one row, a search for kernels for exactly one
+  /// row is added: kernels for products of a vector have a fixed size.
   std::vector<RangeTask> searches() const {
     std::vector<RangeTask> tasks;
     if (const Workload one = with_rows(range_, 1);
@@ -167,13 +169,14 @@ class RangeRun {
     return tasks;
   }
 
-  /// Returns the trials of each of this many searches until `share` of all is spent; 0 without a limit.
+  /// Returns the number of trials for each of `searches` searches until the fraction `share` of all trials is
+  /// spent; 0 without a limit.
   int trials_each(double share, std::size_t searches) const {
     return trials_ == 0 ? 0 : std::max(1, left_trials(share) / static_cast<int>(searches));
   }
 
-  /// Searches in two passes: a constant operand has one layout for all kernels of the set. Once the first
-  /// pass has shown which, only kernels with that layout are searched.
+  /// Searches in two passes, because a constant operand has one layout for all kernels of the set. The first
+  /// pass shows the best layout. The second pass searches only kernels with that layout.
   void search() {
     tasks_ = searches();
     step(fmt::format("searching at {} sizes from {} to {} rows", sizes_.size(), least_, most_));
@@ -194,12 +197,12 @@ class RangeRun {
     search_all(of_any, shared_layout(*like, kernels, limits), 1, "l");
   }
 
-  /// Searches until `share` of the searches' time and trials is spent.
+  /// Searches until the fraction `share` of the searches' time and trials is spent.
   void search_all(const std::vector<RangeTask>& searches, std::optional<SharedLayout> layout, double share,
                   const std::string& mark) {
     SharedOptions shared;
     shared.time_s = budget_.limited() ? std::max(0.1, left_s(kSearchShare * share)) : kNoLimitS;
-    shared.saving_products = options_.saving_products;
+    shared.winograd = options_.winograd;
     shared.by_share = true;
     shared.layout = std::move(layout);
     shared.session = session_;
@@ -211,7 +214,7 @@ class RangeRun {
       if (each.summary) count(*each.summary);
   }
 
-  /// Returns the session whose rows answer; "": rows of all sessions do.
+  /// Returns the session whose rows are answers; "": rows of all sessions are.
   std::string rows_of_session() const { return session_.reuse ? "" : session_.session_id; }
 
   // --- the choice
@@ -235,7 +238,7 @@ class RangeRun {
     make_set();
   }
 
-  /// Keeps as many kernels as there is time to compile, at least the best of each size.
+  /// Keeps as many kernels as there is time to compile, and at least the best kernel of each size.
   void hold_affordable() {
     const auto best_ones =
         static_cast<std::size_t>(std::ranges::count_if(kernels_, [](const RangeKernel& kernel) {
@@ -251,19 +254,19 @@ class RangeRun {
     device_.measurer->hold(sources, hard_limit(0).most_s);
   }
 
-  /// Returns how many kernels are timed at a size however late it is: about as many as the sizes that a
-  /// kernel of the set serves, on both sides.
+  /// Returns the number of kernels that are timed at a size even if time has run out. It is about twice the
+  /// number of sizes that one kernel of the set serves, since kernels found at sizes on both sides take part.
   std::size_t least_timed() const {
     return 2 * ((sizes_.size() + options_.kernels - 1) / options_.kernels) + 1;
   }
 
-  /// Returns `wanted_s` with the hard limit, after which nothing is timed.
+  /// Returns `wanted_s` together with the hard limit, after which nothing is timed.
   TimeLeft hard_limit(double wanted_s) const {
     return {wanted_s, left_s(kSearchShare + kChoiceShare + kOverrun)};
   }
 
-  /// Times kernels at all sizes until `share` of the time and trials is spent. Without a time at each size
-  /// there is no set: the least number at each size is timed even later.
+  /// Times kernels at all sizes until the fraction `share` of the time and trials is spent. There is no set
+  /// unless each size has a time, so least_timed() kernels at each size are timed even after that.
   void time_all(double share) {
     const double until_s = elapsed_s() + left_s(share);
     for (std::size_t i = 0; i < sizes_.size() && may_time(); ++i) {
@@ -283,8 +286,8 @@ class RangeRun {
 
   bool may_time() const { return !device_.stopped() && hard_limit(0).most_s > 0 && !out_of_trials(); }
 
-  /// Returns the kernels that are timed at a size. A limit of trials leaves `most` of them, but at least
-  /// kLeastTimed.
+  /// Returns the kernels that are timed at a size. With a limit of trials they are `most` kernels, but at
+  /// least kLeastTimed.
   std::vector<std::size_t> order_at(std::int64_t rows, int most) const {
     std::vector<std::size_t> order = worth_timing(kernels_, rows);
     if (trials_ == 0) return order;
@@ -294,8 +297,8 @@ class RangeRun {
     return order;
   }
 
-  /// Returns the best kernel at the most rows. It is timed at all sizes, so that there is a set however few
-  /// trials there are.
+  /// Returns the best kernel at the greatest number of rows. It is timed at all sizes, so that there is a set
+  /// even with very few trials.
   std::size_t base_kernel() const {
     const auto may_be = [this](const RangeKernel& kernel) {
       const bool goes = !layout_ || kernel.layout.empty() || kernel.layout == *layout_;
@@ -310,7 +313,7 @@ class RangeRun {
     return layouts;
   }
 
-  /// Chooses kernels, and times the chosen ones at sizes where they have no time yet.
+  /// Chooses kernels, and times the chosen kernels at sizes where they have no time yet.
   void complete() {
     for (int again = 0; again < 4; ++again) {
       const RowTimes times = timer_->times(sizes_);
@@ -351,8 +354,8 @@ class RangeRun {
     return "";
   }
 
-  /// Times the chosen kernels between measured sizes, since they serve those as well. Sizes where the kernel
-  /// changes come first.
+  /// Times the chosen kernels between measured sizes, since they serve those rows as well. Gaps in which the
+  /// serving kernel changes come first.
   void time_between() {
     if (chosen_.kernels.size() < 2) return;
     step(fmt::format("timing the set's {} kernels halfway between", chosen_.kernels.size()));
@@ -404,7 +407,7 @@ class RangeRun {
     summary_.set = std::move(set);
   }
 
-  // --- what was held out
+  // --- held-out sizes
 
   void hold_out() {
     RowSet& set = *summary_.set;
@@ -432,7 +435,7 @@ class RangeRun {
     std::ranges::sort(set.held_out, {}, &HeldOutRows::rows);
   }
 
-  /// Returns the set's kernel and the best ones found nearby: a short search begins with them.
+  /// Returns the set's kernel and the best kernels found nearby. A short search begins with them.
   std::vector<std::size_t> wanted_at(std::int64_t rows, std::size_t member) const {
     std::vector<std::size_t> wanted = {member};
     for (const std::size_t kernel : worth_timing(kernels_, rows)) {
@@ -469,7 +472,7 @@ class RangeRun {
     compare(rows, member.source, opponents, std::max(0.2, seconds));
   }
 
-  /// Adds the schedule that a product of exactly this many rows has without any timing.
+  /// Adds the default schedule of a product with exactly `rows` rows, which needs no timing to be chosen.
   void add_default(std::int64_t rows, const RangeKernel& member, std::vector<Challenger>& opponents) const {
     const Candidates candidates = candidates_for(task_of(with_rows(range_, rows)));
     std::variant<Source, Failure> made = try_emit(candidates, candidates.defaults[0]);
@@ -482,29 +485,29 @@ class RangeRun {
     const double most_s = std::max(seconds, left_s(1.05));
     const std::vector<ContestEntry> entries =
         device_.measurer->contest({&member, 1}, opponents, {}, {.wanted_s = seconds, .most_s = most_s});
-    HeldOutRows told;
+    HeldOutRows reported;
     const ContestEntry* fastest = nullptr;
     for (const ContestEntry& entry : entries) {
       const bool is_set = &entry == entries.data();
       if (entry.failure && !is_set) continue;
       if (!entry.missing.empty() || !entry.finished || entry.round_us.empty()) return;
       if (is_set) continue;
-      (entry.name == kOwn ? told.own_us : told.default_us) = entry.time_us;
+      (entry.name == kOwn ? reported.own_us : reported.default_us) = entry.time_us;
       if (fastest == nullptr || entry.time_us < fastest->time_us) fastest = &entry;
     }
     if (fastest == nullptr) return;
     const Ratio ratio = speedup_over(*fastest, entries[0]);
     if (ratio.value <= 0) return;
     const bool known = ratio.interval.known();
-    told.rows = rows;
-    told.us = entries[0].time_us;
-    told.loss = ratio.value - 1;
-    told.loss_low = (known ? ratio.interval.low : ratio.value) - 1;
-    told.loss_high = (known ? ratio.interval.high : ratio.value) - 1;
-    summary_.set->held_out.push_back(told);
+    reported.rows = rows;
+    reported.us = entries[0].time_us;
+    reported.loss = ratio.value - 1;
+    reported.loss_low = (known ? ratio.interval.low : ratio.value) - 1;
+    reported.loss_high = (known ? ratio.interval.high : ratio.value) - 1;
+    summary_.set->held_out.push_back(reported);
   }
 
-  /// Stores a row of the range itself, which its verdict names.
+  /// Stores a row for the range itself. The range's verdict names this row.
   void store() {
     const RowSet& set = *summary_.set;
     std::optional<Record> record = logs_.own.find(set.members.back().record);
@@ -531,14 +534,14 @@ class RangeRun {
   const OpenDevice& device_;
   const Logs logs_;
   const RangeOptions& options_;
-  SessionOptions session_;  // of each search, except for its limits and its name
+  SessionOptions session_;  // options of each search, except for its limits and its id
   const Budget budget_;
   const std::int64_t least_, most_;
-  const int trials_;  // of the whole run; 0: no limit
+  const int trials_;  // trials of the whole run; 0: no limit
   const std::vector<std::int64_t> sizes_;
   EventSink sink_;
   std::vector<RangeTask> tasks_;
-  std::optional<std::string> layout_;  // of the set; nullopt: any
+  std::optional<std::string> layout_;  // layout of the set; nullopt: any layout
   std::vector<RangeKernel> kernels_;
   std::optional<RangeTimer> timer_;
   ChosenRows chosen_;

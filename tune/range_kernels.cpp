@@ -14,7 +14,7 @@
 namespace lehr {
 namespace {
 
-/// Returns what the log has of a task, as trials of today's kernels.
+/// Returns the log's trials of a task whose kernels this version still makes.
 Trials known_trials(const Task& task, const Candidates& candidates, const Database& log,
                     const std::string& session) {
   std::vector<Record> rows = log.all({.workload = task.problem.text,
@@ -88,12 +88,13 @@ std::vector<RangeKernel> range_kernels(const std::vector<RangeTask>& tasks, cons
 
 std::optional<Config> common_layout(const std::vector<RangeKernel>& kernels,
                                     const std::vector<std::int64_t>& sizes) {
-  // If no kernel with a layout is among the best, its time is assumed to be the last one's times this: it is
-  // at least as slow, and likely slower.
+  // If no kernel with a layout is among the best at a size, its time is assumed to be this factor times the
+  // slowest listed kernel's: it is at least as slow, and likely slower.
   constexpr double kNotAmongThem = 1.15;
   std::map<std::string, std::map<std::int64_t, double>> slower;  // by layout, then by rows
   std::map<std::int64_t, double> last;
-  std::map<std::string, std::pair<std::size_t, Config>> example;  // the config that was found most often
+  // The config of the layout that was found at most sizes.
+  std::map<std::string, std::pair<std::size_t, Config>> example;
   for (const RangeKernel& kernel : kernels) {
     if (!kernel.any_rows) continue;
     auto& [times, config] = example[kernel.layout];
@@ -159,7 +160,7 @@ void RangeTimer::time_at(std::int64_t rows, const std::vector<std::size_t>& orde
   time_group(call, of_any, enough, left);
 }
 
-// Any time is plausible here: it was judged where the kernel was found.
+// Any time is plausible here: the search that found the kernel has judged it.
 void RangeTimer::time_group(const Workload& workload, const std::vector<std::size_t>& group,
                             const std::function<bool()>& enough, TimeLeft left) {
   if (group.empty()) return;

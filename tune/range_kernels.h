@@ -21,24 +21,24 @@ namespace lehr {
 /// `picked_by` of trials for a set's choice, and of the range's own record.
 inline constexpr const char* kPickedForSet = "set";
 
-/// A search for a range: for kernels with any number of rows, timed in calls of `rows`, or for kernels with
-/// that fixed number.
+/// A search for a range. Its task has either kernels for any number of rows, which are timed in calls of
+/// `rows` rows, or kernels for exactly `rows` rows.
 struct RangeTask {
   std::int64_t rows = 0;
   Task task;
 };
 
-/// A search that found a kernel, and the kernel's rank there.
+/// A search that found a kernel, and the kernel's rank in it.
 struct FoundAt {
   std::int64_t rows = 0;
-  int rank = 0;       ///< number of faster kernels there
-  double slower = 1;  ///< its time over the fastest one's
+  int rank = 0;       ///< number of faster kernels in that search
+  double slower = 1;  ///< its time divided by the fastest kernel's
   double us = 0;
   std::string record = {};  ///< id of the trial
 };
 
 struct RangeKernel {
-  Workload workload;  ///< the kernel's own: "m=..2048", "m=1"
+  Workload workload;  ///< the workload that the kernel was made for: "m=..2048", "m=1"
   Config config;
   Source source;
   std::uint64_t source_hash = 0;
@@ -47,22 +47,23 @@ struct RangeKernel {
   bool any_rows = true;
 };
 
-/// Returns the `each` fastest different kernels that the log has for each of `tasks` on the device. With a
-/// `layout` it returns the `each` fastest kernels that have that layout or none, and the fastest one of all.
-/// `session`: only rows of that run; "": of all. The best kernel of each task comes first, then the second
-/// ones.
+/// Returns the fastest different kernels that the log has for each of `tasks` on the device, `each` per task.
+/// With a `layout` it returns, per task, the `each` fastest kernels that have that layout or no layout, and
+/// the fastest kernel of all. `session`: only rows of that run; "": rows of all runs. The best kernel of each
+/// task comes first, then the second-best ones.
 std::vector<RangeKernel> range_kernels(const std::vector<RangeTask>& tasks, const Database& log,
                                        const std::string& session, std::size_t each,
                                        const std::optional<std::string>& layout = {});
 
-/// Returns one of `kernels`, found by searches for `sizes`, whose prepack_layout() is best for all sizes
-/// together: it has the least mean of the times over the fastest kernel's. nullopt: kernels without a layout,
-/// which read everything as it lies, are best.
+/// Returns the config of a kernel whose prepack_layout() is best for all `sizes` together. `kernels` were
+/// found by searches for `sizes`. Layouts are compared by the mean, over the sizes, of their fastest kernel's
+/// time divided by the fastest kernel's of all. nullopt: kernels without a layout, which read all inputs as
+/// they lie in memory, are best.
 std::optional<Config> common_layout(const std::vector<RangeKernel>& kernels,
                                     const std::vector<std::int64_t>& sizes);
 
-/// Returns positions in `kernels` in the order in which they are worth a time at `rows`. A kernel found an
-/// octave away is ranked one lower. Kernels for another fixed number of rows are left out.
+/// Returns positions in `kernels`, ordered by how much it is worth to time the kernel at `rows`. A kernel
+/// found an octave away is ranked one lower. Kernels for another fixed number of rows are left out.
 std::vector<std::size_t> worth_timing(const std::vector<RangeKernel>& kernels, std::int64_t rows);
 
 /// Times kernels at sizes. Each time is a row of the log.
@@ -72,15 +73,16 @@ class RangeTimer {
   RangeTimer(const Workload& range, const OpenDevice& device, Database& log, const SessionOptions& session,
              const std::vector<RangeKernel>& kernels, std::function<void(const Trial&)> on_trial);
 
-  /// Times each kernel of `order` in a call of this many rows, until `enough` returns true. A kernel that
-  /// failed has no time.
+  /// Times each kernel of `order` in a call with `rows` rows, until `enough` returns true. A kernel that
+  /// failed gets no time.
   void time_at(std::int64_t rows, const std::vector<std::size_t>& order, const std::function<bool()>& enough,
                TimeLeft left);
 
-  /// Takes over the search's time of each kernel that was found at one of `sizes` where no kernel was timed.
+  /// Takes over, for each of `sizes` where no kernel was timed, the search's times of the kernels found
+  /// there.
   void know_found(const std::vector<std::int64_t>& sizes);
 
-  /// Returns the kernel's time; kNeverUs: not timed, or failed.
+  /// Returns the kernel's time in microseconds; kNeverUs: not timed, or failed.
   double us(std::size_t kernel, std::int64_t rows) const;
   /// Whether the kernel was tried, failed or not.
   bool tried(std::size_t kernel, std::int64_t rows) const { return times_.contains({kernel, rows}); }

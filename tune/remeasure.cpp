@@ -17,7 +17,7 @@ Summary time_again(const Point& wanted, const Task& task, Candidates candidates,
                    Database& database) {
   candidates.defaults.resize(1);
   SessionOptions options;
-  options.stop.trials = 1;  // for the default; the wanted config is measured whatever the budget
+  options.stop.trials = 1;  // the trial of the default; the wanted config is measured whatever the budget
   options.threads = static_cast<int>(allowed_cpus().size());
   options.strategy = "random";
   options.baselines = usual_baselines(task.device.limits.target);

@@ -1,5 +1,5 @@
-// Checks and times a stored trial again. Its kernel is made differently by this version, or the log knows too
-// little of it.
+// Checks and times a stored trial again, because this version makes its kernel differently or because the log
+// knows too little of it.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace lehr {
 
 struct Remeasured {
-  std::string why_not;  ///< why it was not measured, a clause; "": it was
-  Time time = {};       ///< the contest winner's
-  bool won = false;     ///< whether it won; if false, the default did
+  std::string why_not;  ///< a clause that says why the trial was not measured; "": it was measured
+  Time time = {};       ///< time of the contest's winner
+  bool won = false;     ///< whether the trial's config won; if false, the default won
 };
 
-/// Runs a short session on the trial's device, if this machine has it with the same driver and compiler: its
-/// config and the default are timed in turn with the usual vendor libraries. Its trials are new rows. Its
-/// verdict is the workload's newest, so winners() uses it.
+/// Runs a short session on the trial's device, if this machine has that device with the same driver and
+/// compiler. The trial's config and the default are timed in turns with the usual vendor libraries. The
+/// session's trials are new rows. Its verdict is the workload's newest, so winners() uses it.
 Remeasured remeasure(const Record& record, Database& database, const OpenOptions& options);
 
 }  // namespace lehr

@@ -13,7 +13,7 @@
 namespace lehr {
 namespace {
 
-/// Whether a failure says something about the config, and not only about the moment.
+/// Whether a failure says something about the config, and not only about the moment. True for a timing.
 bool lasting(const Outcome& outcome) {
   const auto* failure = std::get_if<Failure>(&outcome);
   if (!failure) return true;

@@ -1,4 +1,4 @@
-// Roofs that rise, and the operations that a direct sum needs.
+// The roofs, which rise, and the number of operations of a workload's definition.
 #include "tune/roofline.h"
 
 #include <fmt/core.h>
@@ -23,8 +23,8 @@ std::vector<DType> multiplied(const Workload& workload) {
   return types;
 }
 
-/// Returns the most GFLOP/s that tensor cores reach for such products, with any kernel; 0: they cannot do
-/// them, or it is not known.
+/// Returns the highest GFLOP/s that tensor cores reach for products of `type`, with any kernel. 0: they
+/// cannot compute such products, or the rate is not known.
 double tensor_gflops(DType type, Math math, const Limits& limits) {
   switch (type) {
     case DType::kF16:
@@ -44,8 +44,8 @@ double tensor_gflops(DType type, Math math, const Limits& limits) {
   }
 }
 
-/// Returns how many such products vector units do in the time of one of f32; 0: not known. A GPU converts
-/// shorter floats at the same time.
+/// Returns how many products of `types` vector units compute in the time of one f32 product; 0: not known. A
+/// GPU converts shorter floats in parallel to the products, so these take no longer than f32's.
 double vector_gain(const std::vector<DType>& types, const Workload& workload, const Limits& limits) {
   const bool integers = std::ranges::all_of(types, is_integer);
   if (accum_of(workload) != (integers ? DType::kS32 : DType::kF32)) return 0;
@@ -81,9 +81,9 @@ Peaks peaks_of(const Workload& workload, const Limits& limits) {
   return peaks;
 }
 
-bool saves_products(std::string_view family) {
+bool is_winograd(std::string_view family) {
   const auto known = std::ranges::find(catalog(), family, &Template::name);
-  return known != catalog().end() && known->saves_products;
+  return known != catalog().end() && known->is_winograd;
 }
 
 Roofline::Roofline(const Workload& workload, const Limits& limits)
@@ -106,7 +106,7 @@ void Roofline::bounded(double gflops) {
 
 void Roofline::reached(std::string_view family, double time_us) {
   if (time_us <= 0) return;
-  if (!saves_products(family)) raise(peaks_.gflops, gflops_of_us(time_us));
+  if (!is_winograd(family)) raise(peaks_.gflops, gflops_of_us(time_us));
   raise(peaks_.gbytes_per_s, gbytes_of_us(time_us));
 }
 
@@ -115,7 +115,7 @@ void Roofline::reached(std::string_view family, const Timing& timing) {
 }
 
 void Roofline::probe(const Prober& prober, const std::function<double()>& elapsed_s) {
-  constexpr double kShare = 0.005;  // of the session's time
+  constexpr double kShare = 0.005;  // fraction of the session's time
   if (!prober || !known()) return;
   const Roof roof = binding();
   double& cost_s = probe_cost_s_[static_cast<std::size_t>(roof)];
@@ -126,10 +126,10 @@ void Roofline::probe(const Prober& prober, const std::function<double()>& elapse
   probing_s_ += cost_s;
 }
 
-Time Roofline::told(std::string_view family, const Timing& timing) const {
+Time Roofline::reported(std::string_view family, const Timing& timing) const {
   Time time = {timing.time_us, interval_of(timing)};
   if (timing.samples_us.empty()) return time;
-  const bool too_fast = !saves_products(family) && share(timing.time_us).value_or(0) > 1;
+  const bool too_fast = !is_winograd(family) && share(timing.time_us).value_or(0) > 1;
   time.us = std::max(too_fast ? raw_us(timing) : timing.time_us, std::ranges::min(timing.samples_us));
   return time;
 }
@@ -163,7 +163,7 @@ Roof Roofline::binding() const {
 
 std::optional<double> Roofline::share(double time_us) const {
   if (flops_ <= 0 || time_us <= 0 || peaks_.gflops <= 0) return std::nullopt;
-  // Rates are compared, not times: then a kernel that has set a roof is exactly at 1.
+  // Rates are compared, not times. So the fraction of a kernel that has set a roof is exactly 1.
   double share = gflops_of_us(time_us) / peaks_.gflops;
   if (bytes_ > 0) {
     if (peaks_.gbytes_per_s <= 0) return std::nullopt;

@@ -41,8 +41,8 @@ ChosenRows judged(const RowTimes& times, const std::vector<double>& best_us,
   return chosen;
 }
 
-/// Returns the best choice with any kernel at position `place` of `kernels`, which may be the position after
-/// the last.
+/// Returns the best choice that has any kernel at position `place` of `kernels`. `place` may be the position
+/// after the last.
 ChosenRows best_in_place(const RowTimes& times, const std::vector<double>& best_us,
                          std::vector<std::size_t> kernels, std::size_t place) {
   std::optional<ChosenRows> best;
@@ -70,7 +70,7 @@ ChosenRows exchanged(const RowTimes& times, const std::vector<double>& best_us, 
   return chosen;
 }
 
-/// Drops the kernels that earn nothing, beginning with the one that earns least.
+/// Drops the kernels that save nothing, beginning with the kernel that saves least.
 ChosenRows without_idle(const RowTimes& times, const std::vector<double>& best_us, ChosenRows chosen) {
   const double most_mean = chosen.mean + kLeastEarned;
   while (chosen.kernels.size() > 1) {
@@ -107,7 +107,7 @@ double RowTimes::best_us(std::size_t size) const {
 
 namespace {
 
-/// Chooses from `times`, whose best times are `best_us` or above.
+/// Chooses from `times`. `best_us` are the best times of all kernels and may be lower than those in `times`.
 ChosenRows chosen_of(const RowTimes& times, const std::vector<double>& best_us, std::size_t most) {
   CHECK(!times.us.empty() && most > 0, "{} of {} kernels are to be chosen", most, times.us.size());
   ChosenRows chosen = best_in_place(times, best_us, {}, 0);

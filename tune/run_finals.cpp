@@ -8,7 +8,7 @@
 namespace lehr {
 namespace {
 
-/// Enters the result of a step.
+/// Stores the result of a proof step.
 void take(std::optional<Failure> failure, Inputs inputs, Contender& contender, ContestEntry& entry) {
   if (!failure) {
     contender.proof = inputs == Inputs::kOther ? ProofState::kHalf : ProofState::kProven;

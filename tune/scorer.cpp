@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::size_t kRowsPerChunk = 4096;
 constexpr std::size_t kCacheBytes = 192u << 20;
-// Candidates that a thread takes at a time: enough to hide the hand-over (a microsecond), few enough to
-// balance.
+// Number of candidates that a thread takes at a time: enough to hide the cost of handing them over (a
+// microsecond), few enough to balance the threads.
 constexpr std::size_t kGrain = 4;
-// Rows that one thread predicts at once: a call of the model costs about as much as ten rows, and the matrix
-// stays in L2.
+// Number of rows that one thread predicts at once. A call of the model costs about as much as ten rows, and a
+// matrix of this size stays in L2.
 constexpr std::size_t kPredictRows = 128;
 
 }  // namespace
@@ -82,7 +82,7 @@ std::vector<double> Scorer::score(std::span<const Point> points, const Predict& 
   scored_ += points.size();
   Call call = look_up(points);
   std::vector<double> row_scores(call.rows.size(), -std::numeric_limits<double>::infinity());
-  // Each thread predicts the rows that it has looked up: one hand-over for rows and predictions.
+  // Each thread predicts the rows that it has made, so rows and predictions need only one parallel loop.
   std::vector<std::vector<std::size_t>> ready(static_cast<std::size_t>(threads_.threads()));
   const auto predict_ready = [&](std::size_t thread) {
     if (ready[thread].empty()) return;
@@ -93,7 +93,7 @@ std::vector<double> Scorer::score(std::span<const Point> points, const Predict& 
     for (std::size_t j = 0; j < predicted.size(); ++j) row_scores[ready[thread][j]] = predicted[j];
     ready[thread].clear();
   };
-  // Kernels of one family follow each other: the same code makes them.
+  // Kernels of one family follow each other, since the same code makes them.
   std::vector<std::size_t> order(call.rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return call.rows[i].point->family; });

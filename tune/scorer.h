@@ -18,8 +18,8 @@ namespace lehr {
 /// Returns one score per feature row; higher is better. Called from several threads at once.
 using Predict = std::function<std::vector<double>(const FeatureMatrix&)>;
 
-/// Makes feature rows and scores on `threads` threads, and remembers the rows of this session. It is quiet
-/// between calls: none of its threads runs while candidates are timed.
+/// Makes feature rows and scores on `threads` threads, and keeps the rows of this session. Between calls none
+/// of its threads runs, so it does not disturb timings.
 class Scorer {
  public:
   /// Rows have `columns` values, made by `row_of`.
@@ -32,7 +32,7 @@ class Scorer {
   std::vector<double> score(std::span<const Point> points, const Predict& predict);
 
   std::uint64_t scored() const { return scored_; }  ///< number of points that were scored
-  /// Returns the number of rows that were made. The others were remembered.
+  /// Returns the number of rows that were made. The other rows were kept from earlier calls.
   std::uint64_t made() const { return made_; }
 
  private:
@@ -51,19 +51,19 @@ class Scorer {
   };
   struct Call {
     std::vector<Needed> rows;
-    std::vector<std::uint32_t> of_point;  // position in `rows` of each point's
+    std::vector<std::uint32_t> of_point;  // position in `rows` of each point's row
   };
   Call look_up(std::span<const Point> points);
-  /// Makes the row if it is not known.
+  /// Makes the row of `needed` if it is not known.
   void make(Needed& needed);
-  /// Remembers which rows have failed. Call it after make().
+  /// Stores which rows have failed. Call it after make().
   void settle(const Call& call);
   std::span<float> row(std::uint32_t index) const;
 
   static constexpr std::uint32_t kNoRow = 0xffffffffu;
   std::size_t columns_;
   RowOf row_of_;
-  std::size_t capacity_;  // most rows that are remembered; if exceeded, all are forgotten
+  std::size_t capacity_;  // maximum number of rows that are kept; if exceeded, all are dropped
   ForkJoin threads_;
   std::unordered_map<Point, Remembered, PointHash> index_;
   std::vector<std::unique_ptr<float[]>> chunks_;

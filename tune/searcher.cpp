@@ -8,11 +8,12 @@
 namespace lehr {
 namespace {
 
-// Number of the best by score that are candidates for the picks of the trees and of the Gaussian process.
+// Number of configs with the best scores that are candidates for the picks of the trees and of the Gaussian
+// process.
 constexpr std::size_t kShortList = 256;
-// Weight of uncertainty in the trees' pick. The pick maximizes its score, plus the Gaussian process's
-// expectation, plus this times its deviation (upper confidence bound; Srinivas et al., "Gaussian Process
-// Optimization in the Bandit Setting", 2010).
+// Weight of uncertainty in the trees' pick. The pick maximizes the sum of its score, the Gaussian process's
+// expectation, and this weight times the process's standard deviation (upper confidence bound; Srinivas et
+// al., "Gaussian Process Optimization in the Bandit Setting", 2010).
 constexpr double kCuriosity = 2;
 
 }  // namespace
@@ -89,7 +90,7 @@ std::optional<Proposal> Searcher::next() {
   } else {
     const Turn turn = turns_.next();
     pick = turn == Turn::kGaussian ? by_gaussian() : by_trees();
-    if (!pick) pick = by_strategy({});  // the rest of the space
+    if (!pick) pick = by_strategy({});  // configs that are left in the space
     if (pick && pick->picked_by.empty()) pick->picked_by = "blind";
     if (pick && learner_.fitted()) pending_[pick->point] = turn;
   }
@@ -111,7 +112,7 @@ std::optional<Proposal> Searcher::by_trees() {
   for (const ScoredPoint& each : list) {
     if (seen_.contains(each.point)) continue;
     const auto [expected, deviation, known] = gaussian_->belief(each.point);
-    // To both proposers it counts as measured.
+    // Both proposers treat a config with a measured score as measured.
     if (known && measured_scores_.contains(each.score)) continue;
     const double wanted = each.score + expected + kCuriosity * deviation;
     if (best && wanted <= most) continue;
@@ -123,7 +124,7 @@ std::optional<Proposal> Searcher::by_trees() {
 }
 
 std::optional<Proposal> Searcher::by_gaussian() {
-  // The prior's favourites may all be of one kind.
+  // The prior's favourites may all have the same tile.
   if (!learner_.fitted()) return tuner_.diversity ? blindly() : by_strategy({});
   if (!gaussian_->current()) renew_gaussian(false);
   const Score log_chance = [this](std::span<const Point> points) {
@@ -135,11 +136,11 @@ std::optional<Proposal> Searcher::by_gaussian() {
       .point = *point, .picked_by = "process", .predicted = scorer_.score({&*point, 1}, tree_scores())[0]};
 }
 
-/// Proposes as a search that knows nothing of this task begins: by the prior, or far from all measured
-/// configs.
+/// Proposes as at the beginning of a search that knows nothing of this task: by the prior, or far from all
+/// measured configs.
 std::optional<Proposal> Searcher::blindly() {
   if (!tuner_.prior) return by_strategy({});
-  // All that were scored are needed to choose different kinds from.
+  // To choose different tiles, all scored configs are needed.
   const std::size_t count = tuner_.diversity ? std::numeric_limits<std::size_t>::max() : kShortList;
   const Predict scores = [this](const FeatureMatrix& rows) { return tuner_.prior->predict(rows); };
   return best_of(listed(by_prior_, scores, count), "blind");

@@ -13,9 +13,10 @@
 namespace lehr {
 namespace {
 
-/// Picks of a round, in units of Measurer::in_flight(). At the end of a round the measurer runs dry.
+/// Picks of a round, as a multiple of Measurer::in_flight(). At the end of a round nothing is being compiled
+/// ahead.
 constexpr std::size_t kWindowsOfARound = 4;
-constexpr int kKnownWell = 64;     // own timings from which on other tasks are ignored
+constexpr int kKnownWell = 64;     // number of own timings from which on other tasks are ignored
 constexpr double kSketchS = 0.04;  // seconds of a default's check and window if a few samples are enough
 
 Roofline roofline_of(const Task& task) {
@@ -126,7 +127,7 @@ void Session::recall_rows() {
   if (!summary_.resume_text.empty()) report(EventKind::kResumed, summary_.resume_text);
 }
 
-/// Continues a command after a kill or an interrupt: its trials are not granted a second time.
+/// Counts the trials of a command that was killed or interrupted, so that they are not granted a second time.
 void Session::recall_spent(const std::vector<Record>& rows) {
   if (options_.stop.trials == 0 || !options_.resumes) return;
   const std::vector<StoredVerdict> last = logs_.own.verdicts(
@@ -140,7 +141,7 @@ void Session::recall_spent(const std::vector<Record>& rows) {
                     summary_.resume_text.empty() ? "" : "; ", spent_, options_.stop.trials);
 }
 
-/// Recalls other tasks, unless this task is well known already: then they add nothing.
+/// Recalls other tasks, unless this task is well known already: then other tasks add nothing.
 void Session::recall_tasks() {
   if (!searcher_.tuner().model || trials_.reused_timed() >= kKnownWell) return;
   const Tuner& tuner = searcher_.tuner();
@@ -172,9 +173,9 @@ void Session::learn(const std::vector<std::size_t>& positions) {
   searcher_.observe(results, best ? *best->time_us() : 0);
 }
 
-/// Measures the first default that is not quarantined, in every session, known or not, and whatever the
-/// budget: it is the measurer's reference kernel, and the finals compare with it. Configs that were asked for
-/// by name are measured too. Other defaults are measured only if no earlier run knows them.
+/// Measures the first default that is not quarantined. Every session measures it, whatever the budget and the
+/// log: it is the measurer's reference kernel, and the finals compare with it. Configs that were asked for by
+/// name are measured too. Other defaults are measured only if no earlier run has measured them.
 void Session::measure_first_default() {
   const auto first = std::ranges::find_if(
       candidates_.defaults, [this](const Point& point) { return !evaluator_.quarantined(point); });
@@ -247,13 +248,13 @@ bool Session::round() {
   return true;
 }
 
-/// Probes a roof between two rounds, when nothing of ours runs.
+/// Probes a roof between two rounds, when none of our kernels runs.
 void Session::probe_roof() {
   roofline_.probe(device_.prober, [this] { return budget_.elapsed_s(); });
 }
 
-/// Returns at most the number of trials that the budget still has: proposing and compiling more would be
-/// wasted.
+/// Returns `wanted`, or the number of trials that the budget still allows if that is less. Proposing and
+/// compiling more would be a waste.
 std::size_t Session::room_for(std::size_t wanted) {
   double room = static_cast<double>(wanted);
   if (const int trials = options_.stop.trials; trials > 0)
@@ -304,7 +305,8 @@ void Session::report(EventKind kind, std::string note) {
   }
   const KnownTrial* best = trials_.best();
   const KnownTrial* base = trials_.find(candidates_.defaults[0]);
-  const Time best_time = best ? roofline_.told(best->config.family, std::get<Timing>(best->outcome)) : Time{};
+  const Time best_time =
+      best ? roofline_.reported(best->config.family, std::get<Timing>(best->outcome)) : Time{};
   options_.on_event({.kind = kind,
                      .note = std::move(note),
                      .elapsed_s = now.elapsed_s,
@@ -340,7 +342,7 @@ void Session::summarize(const Progress& at_stop) {
   summary_.disturbed = spent.disturbed;
 }
 
-/// Explains why the session ended. Steps that cannot be shortened may exceed the limit: then they are named.
+/// Explains why the session ended. If steps that cannot be shortened have exceeded the limit, they are named.
 std::string Session::stop_text(const Progress& at_stop) const {
   const double limit_s = options_.stop.time_s, default_s = budget_.spent_s(Purpose::kDefault);
   if (limit_s <= 0 || default_s + setup_s() <= limit_s) return explain(*stop_, options_.stop, at_stop);
@@ -354,7 +356,7 @@ std::string Session::stop_text(const Progress& at_stop) const {
       limit_s, setup_s(), default_s, call);
 }
 
-/// Appends the verdict. Only a contest gives one. Without it `best` shows the fastest row, and says so.
+/// Appends the verdict. Only a contest gives a verdict. Without it `best` shows the fastest row, and says so.
 void Session::append_verdict() {
   if (!summary_.contested) return;
   StoredVerdict row;

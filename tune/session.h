@@ -1,4 +1,4 @@
-// One task from start to result: the only part that uses space, models, strategy, measurer and database
+// One task from start to result: the only module that uses space, models, strategy, measurer and database
 // together.
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace lehr {
 
-/// Measures the defaults, then the proposals, until a stop rule fires. It times the finalists again, and
+/// Measures the defaults, then the proposals, until a stop rule fires, and then times the finalists again. It
 /// appends each trial and the verdict to the database at once. The result is never slower than the default
-/// beyond noise. Deterministic by seed given the same outcomes, unless a time limit cuts it. Throws Error
-/// when the environment is lost (device, compiler, database); everything measured until then is in the
-/// database.
+/// beyond noise. Given the same outcomes, the session is deterministic by seed, unless a time limit ends it.
+/// Throws Error when the environment is lost (device, compiler, database); everything measured until then is
+/// in the database.
 class Session {
  public:
   /// Borrows `device` and the logs. Only this session may use the device's measurer from begin() or resume()
@@ -38,14 +38,14 @@ class Session {
   /// Reads the log's rows of this task, and measures the first default: enough for a result.
   void begin();
   /// Proposes, measures and learns some times. The first call begins with the hints of other tasks, the other
-  /// defaults and the warm starts. Returns false if a stop rule fires or has fired.
+  /// defaults and the warm starts. Returns false if a stop rule has fired.
   bool round();
   /// Runs the finals and returns the result. `reason` says why there are no more rounds, if no stop rule has
-  /// fired. `finals_s` is the time for the finals of a session that shares its time. Without it they have the
-  /// rest of the session's own time.
+  /// fired. `finals_s` is the time for the finals of a session that shares its time limit. If nullopt, the
+  /// finals have the rest of the session's own time.
   Summary end(StopReason reason, std::optional<double> finals_s = std::nullopt);
-  /// pause() is called before another session uses the device, resume() when this one gets it back. The clock
-  /// stands still in between. The inputs are made again when they are needed.
+  /// Call pause() before another session uses the device, and resume() when this session gets the device
+  /// back. The clock stands still between the two calls. The inputs are made again when they are needed.
   void pause() { budget_.pause(); }
   void resume() { budget_.resume(); }
 
@@ -96,7 +96,7 @@ class Session {
   bool warmed_up_ = false;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
-  int spent_ = 0;  // trials of the budget that earlier, cut-off runs have spent
+  int spent_ = 0;  // trials of the budget that earlier runs, which were cut off, have spent
 };
 
 }  // namespace lehr

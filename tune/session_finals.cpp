@@ -1,4 +1,4 @@
-// Runs entrants, contest and proofs, and reports them.
+// Runs the entrants, the contest and the proofs, and stores their results.
 #include "tune/session_finals.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace lehr {
 namespace {
 
-/// Share of the finals' time in which finalists of earlier runs are measured again.
+/// Fraction of the finals' time in which finalists of earlier runs are measured again.
 constexpr double kResumeShare = 0.5;
 
 FinalistCost cost_of(const KnownTrial& trial) {
@@ -34,7 +34,7 @@ std::vector<std::string> libraries_of(const FinalsParts& of) {
   return names;
 }
 
-/// Stores a library's finding for the next session, unless the log has it.
+/// Stores a library's finding for the next session, unless the log already has it.
 void remember_algorithms(const FinalsParts& of, const ContestEntry& library) {
   if (!library.finding) return;
   const std::vector<StoredAlgorithm> known = of.logs.own.algorithms(of.summary.workload, of.summary.identity);
@@ -60,8 +60,8 @@ bool wants_unfused(const FinalsParts& of) {
   return std::ranges::count(of.options.baselines, kUnfused) > 0 && of.candidates.unfused;
 }
 
-/// Adds the unfused pair, or reports it as missing. It has the schedule that was the fastest so far, so it
-/// shows the cost of an unfused epilogue and nothing else.
+/// Adds the unfused pair of kernels, or reports it as missing. The pair has the schedule that was the fastest
+/// so far, so it shows only the cost of the unfused epilogue.
 void add_unfused(const FinalsParts& of, std::vector<Point> points, const FinalsPlan& plan,
                  FinalsSides& sides) {
   std::ranges::sort(points, {}, [&](const Point& point) { return *of.trials.find(point)->time_us(); });
@@ -79,18 +79,18 @@ void add_unfused(const FinalsParts& of, std::vector<Point> points, const FinalsP
   untimed.missing = plan.challengers ? "no finalist's schedule is one without the epilogue" : kNoTimeLeft;
 }
 
-Time told(const FinalsParts& of, const KnownTrial& trial) {
-  return of.roofline.told(trial.config.family, std::get<Timing>(trial.outcome));
+Time reported(const FinalsParts& of, const KnownTrial& trial) {
+  return of.roofline.reported(trial.config.family, std::get<Timing>(trial.outcome));
 }
 
 void tell_finalists(const FinalsParts& of, const std::vector<Point>& points, const FinalsResult& result) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ContestEntry& entry = result.entries[i];
     const KnownTrial& trial = *of.trials.find(points[i]);
-    FinalistTold finalist;
+    FinalistReport finalist;
     finalist.config = to_text(trial.config);
     finalist.record = trial.id;
-    if (trial.time_us()) finalist.shown_us = told(of, trial).us;
+    if (trial.time_us()) finalist.shown_us = reported(of, trial).us;
     finalist.time_us = entry.time_us;
     finalist.rounds = static_cast<int>(entry.round_us.size());
     finalist.dropped = entry.dropped;
@@ -138,8 +138,8 @@ void Finals::recall_verdict() {
     earlier_winner_ = of_.candidates.space.point_of(of_.logs.own.find(earlier_->record_id)->config);
 }
 
-/// Reserves more than the estimate: a trial may still run when the finals are due, and costs are known to a
-/// tenth.
+/// Reserves more than the estimate: a trial may still be running when the finals should begin, and costs are
+/// known only to a tenth.
 void Finals::keep_time() const {
   constexpr double kKnownTo = 1.1;
   Budget& budget = of_.budget;
@@ -160,7 +160,7 @@ std::vector<Point> Finals::finalists() const {
   if (default_) points.push_back(*default_);
   for (const std::size_t at : pick_finalists(of_.trials, default_, of_.options.finalists))
     points.push_back(of_.trials.all()[at].point);
-  // An earlier run's winner takes part however slow it looks now, after the fastest ones.
+  // An earlier run's winner takes part however slow it looks now. It comes after the fastest trials.
   const KnownTrial* const earlier = earlier_ ? of_.trials.find(earlier_winner_) : nullptr;
   if (!earlier || !earlier->time_us() || default_ == earlier_winner_) return points;
   const std::ptrdiff_t second = std::min<std::ptrdiff_t>(std::ssize(points), default_ ? 2 : 1);
@@ -172,7 +172,6 @@ std::vector<Point> Finals::finalists() const {
   return points;
 }
 
-/// Measures the points that only earlier runs know, for about `seconds`.
 std::vector<Point> Finals::entrants(std::vector<Point> points, double seconds) {
   const double until_s = of_.budget.elapsed_s() + seconds;
   const double each_s = of_.budget.per_trial_s(of_.trials.measured());
@@ -196,7 +195,7 @@ double Finals::least_s() const {
   const KnownTrial* const first = default_ ? of_.trials.find(*default_) : nullptr;
   if (!first || !first->time_us()) return 0;
   FinalsCosts costs{.the_default = cost_of(*first), .finalists = {}, .inputs = swaps_};
-  // The fastest so far stands for both finalists.
+  // The fastest trial so far stands for both finalists.
   if (const KnownTrial* const best = of_.trials.best(); best->point != *default_)
     costs.finalists.assign(2, cost_of(*best));
   if (!of_.budget.set_up()) costs.compile_s = of_.budget.compile_s();
@@ -213,7 +212,7 @@ std::optional<FinalsPlan> Finals::plan(const std::vector<Point>& points) const {
   costs.inputs = of_.budget.set_up() ? of_.device.measurer->swaps() : swaps_;
   costs.libraries = static_cast<int>(libraries_of(of_).size());
   const Backend& backend = backend_of(of_.task.device.limits.target);
-  // On other devices they were started during the first compilations.
+  // On other devices the libraries were started during the first compilations.
   costs.library_s = backend.on_host ? kLibraryStartS + costs.inputs.prepared_s : 0;
   for (const Point& point : points) {
     const FinalistCost cost = cost_of(*of_.trials.find(point));
@@ -225,7 +224,7 @@ std::optional<FinalsPlan> Finals::plan(const std::vector<Point>& points) const {
   if (wants_unfused(of_)) costs.challengers = 1;
   costs.challenger_s = of_.budget.compile_s();
   TimeLeft left = this->left();
-  // The inputs are made again, and all sources are compiled.
+  // If the inputs have to be made again, all sources have to be compiled too.
   if (!of_.budget.set_up() && left.most_s < kNoLimitS) {
     costs.compile_s = of_.budget.compile_s();
     left = {left.wanted_s - of_.budget.inputs_s(), left.most_s - of_.budget.inputs_s()};
@@ -244,7 +243,7 @@ void Finals::prepare_libraries(double search_s) {
       if (search == searches.end()) continue;
       std::vector<LibraryFinding>& known = search->second.known;
       if (algorithm.list == 0) known.push_back({algorithm.library, {}});
-      // Lists come in their order; those after a gap are of no use.
+      // The lists of a library are consecutive. A list after a gap is of no use.
       if (!known.empty() && known.back().library == algorithm.library &&
           algorithm.list == std::ssize(known.back().lists))
         known.back().lists.push_back(algorithm);
@@ -296,7 +295,7 @@ void Finals::run(const FinalsPlan& first) {
   conclude_from_contest(points, result);
 }
 
-/// Records why there is no winner. A wrong default must not make another kernel the winner.
+/// Records why there is no winner. A default that is wrong must not make another kernel the winner.
 void Finals::refuse(const ContestEntry& entry) {
   of_.summary.unproven = fmt::format(
       "{} failed in the finals, so that nothing is proven: {}: {}",
@@ -313,7 +312,7 @@ void Finals::conclude_from_contest(const std::vector<Point>& points, const Final
   const Contender* const leader = leader_of(result.contenders);
   if (default_ && entries[0].failure) return refuse(entries[0]);
   if (leader == nullptr) {
-    // Every kernel that was timed has failed, or there was no time for three rounds.
+    // Either every kernel that was timed has failed, or there was no time for three rounds.
     const bool all_failed =
         std::ranges::all_of(ours, [](const ContestEntry& entry) { return entry.failure.has_value(); });
     return !default_ && all_failed && failed != ours.end() ? refuse(*failed) : conclude_from_trials();
@@ -330,7 +329,7 @@ void Finals::conclude_from_contest(const std::vector<Point>& points, const Final
   const ContestEntry& winner = entries[leader->entry];
   const KnownTrial& trial = *of_.trials.find(points[leader->entry]);
   summary.best = trial;
-  summary.shown_us = told(of_, trial).us;
+  summary.shown_us = reported(of_, trial).us;
   summary.gpu = winner.gpu;
   summary.checked_by = winner.checked_by;
   summary.verdict = verdict_of(entries, points.size(), default_.has_value(), leader->entry);
@@ -347,8 +346,8 @@ void Finals::tell_earlier_verdict() {
   if (default_) summary.default_trial = *of_.trials.find(*default_);
 }
 
-/// Whether the earlier verdict stays, as in `lehr best`: unless its winner failed now, or another trial is
-/// clearly faster.
+/// Whether the earlier verdict stays, as in `lehr best`. It does unless its winner failed now, or another
+/// trial is clearly faster.
 bool Finals::earlier_verdict_stands() const {
   if (!earlier_) return false;
   const KnownTrial* const winner = of_.trials.find(earlier_winner_);
@@ -369,7 +368,7 @@ void Finals::conclude_from_trials() {
   std::ranges::stable_sort(order, {}, [](const KnownTrial* trial) { return *trial->time_us(); });
   const KnownTrial* best = order[0];
   if (base) {
-    // The fastest trial that surely beats the default wins; else the default stays.
+    // The fastest trial that surely beats the default wins. If no trial does, the default wins.
     const auto& first = std::get<Timing>(base->outcome);
     const auto found = std::ranges::find_if(order, [&](const KnownTrial* trial) {
       return trial == base || beats(std::get<Timing>(trial->outcome), first);
@@ -379,12 +378,12 @@ void Finals::conclude_from_trials() {
   Verdict& verdict = summary.verdict;
   verdict.provisional = true;
   summary.best = *best;
-  summary.shown_us = told(of_, *best).us;
+  summary.shown_us = reported(of_, *best).us;
   summary.checked_by = of_.device.measurer->checked_by();
-  verdict.best = told(of_, *best);
+  verdict.best = reported(of_, *best);
   if (!base) return;
   summary.default_trial = *base;
-  verdict.default_time = told(of_, *base);
+  verdict.default_time = reported(of_, *base);
   verdict.speedup_vs_default = {1, {1, 1}};
   if (best == base) return;
   const Interval &slow = verdict.default_time.interval, &fast = verdict.best.interval;

@@ -25,8 +25,8 @@ struct FinalsParts {
   const Trials& trials;
   Roofline& roofline;
   Evaluator& evaluator;
-  Summary& summary;               ///< gets the results
-  std::function<void()> prepare;  ///< puts the inputs in place if they are not
+  Summary& summary;               ///< receives the results
+  std::function<void()> prepare;  ///< puts the inputs in place if they are not in place
 };
 
 class Finals {
@@ -34,22 +34,22 @@ class Finals {
   /// Borrows the parts.
   explicit Finals(const FinalsParts& of);
 
-  /// Chooses the first default that ran: all others are compared with it.
+  /// Chooses the first default that ran. All other kernels are compared with it.
   void choose_default();
   const std::optional<Point>& the_default() const { return default_; }
-  /// Recalls the verdict of an earlier run that still holds: its winner takes part.
+  /// Recalls the verdict of an earlier run that still holds. The verdict's winner takes part.
   void recall_verdict();
   const Point* earlier_winner() const { return earlier_ ? &earlier_winner_ : nullptr; }
-  /// Gives the measurer what the log knows of libraries' searches, and sets how long each may search.
+  /// Gives the measurer the log's findings of libraries' searches, and sets how long each library may search.
   void prepare_libraries(double search_s);
 
-  /// Keeps time in the budget: more than the finals' share if a contest with its proofs needs more.
+  /// Keeps time in the budget: the finals' fraction, or more if a contest with its proofs needs more.
   void keep_time() const;
-  /// Estimates the least seconds of the finals: a contest of two finalists, and both proofs.
+  /// Estimates the shortest duration of the finals in seconds: a contest of two finalists, and both proofs.
   double least_s() const;
   /// Returns the plan; nullopt if there is nothing to decide, or no time for it.
   std::optional<FinalsPlan> plan() const;
-  /// Concludes from single trials, when plan() has returned nullopt.
+  /// Draws the conclusion from single trials. For use when plan() has returned nullopt.
   void conclude_from_trials();
   /// Runs the contest and the proofs; `first` is plan()'s result.
   void run(const FinalsPlan& first);
@@ -61,7 +61,8 @@ class Finals {
   std::optional<FinalsPlan> plan(const std::vector<Point>& points) const;
   /// Returns the default, then the fastest trials.
   std::vector<Point> finalists() const;
-  /// Returns the points that this session has measured, and so checked.
+  /// Measures the points that only earlier runs have measured, for about `seconds`. Returns the points that
+  /// this session has measured and therefore checked.
   std::vector<Point> entrants(std::vector<Point> points, double seconds);
   FinalsSides sides_of(const std::vector<Point>& points) const;
   /// Whether an earlier run's verdict stays when there was no contest.
@@ -72,8 +73,8 @@ class Finals {
 
   const FinalsParts of_;
   std::optional<Point> default_;
-  std::optional<StoredVerdict> earlier_;  // a proven verdict of another run of this task on this device ...
-  Point earlier_winner_;                  // ... and its winner
+  std::optional<StoredVerdict> earlier_;  // a proven verdict of another run of this task on this device
+  Point earlier_winner_;                  // the winner of `earlier_`
   SwapCosts swaps_;                       // Measurer::swaps()
   bool libraries_prepared_ = false;
 };

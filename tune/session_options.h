@@ -22,22 +22,23 @@ struct SessionOptions {
   /// Names of baselines in the finals. kUnfused is a kernel without the epilogue, followed by the epilogue;
   /// it is ignored if there is no such pair (Candidates::unfused).
   std::vector<std::string> baselines;
-  bool reuse = true;           ///< whether earlier rows of this workload answer
+  /// Whether rows of earlier runs of this workload are answers, which are not measured again.
+  bool reuse = true;
   bool transfer = true;        ///< whether rows of other tasks are hints
   bool resumes = true;         ///< whether trials of runs that were cut off count in the budget
   std::size_t finalists = 16;  ///< 0: no finals, and no verdict
   /// Points of the space that are measured with the first default, whatever the budget and the log.
   std::vector<Point> wanted;
   bool check_determinism = false;  ///< whether to run the winner twice on the same input and compare the bits
-  double before_s = 0;  ///< seconds of the time limit spent before: opening the device; part of the set-up
-  /// A time limit for several sessions: this one searches until the kept part is due. nullptr: no shared
-  /// limit.
+  /// Seconds of the time limit that were spent before the session (opening the device); part of the set-up.
+  double before_s = 0;
+  /// The budget of several sessions that share a time limit. This session searches until the budget's kept
+  /// time begins. nullptr: the limit is not shared.
   const Budget* shared = nullptr;
-  double shared_s = 0;     ///< this session's share of it in seconds
+  double shared_s = 0;     ///< this session's share of the shared limit in seconds
   std::string session_id;  ///< unique: names this run in the database
   std::int64_t began_unix_ms = now_unix_ms();
-  /// Gets events; may be empty. After the first call that throws it is not called again, and the session goes
-  /// on.
+  /// Called with each event; may be empty. If a call throws, it is not called again, and the session goes on.
   EventSink on_event;
   Budget::Now now_s;  ///< if empty: the steady clock
 };
@@ -50,7 +51,7 @@ Record common_row(const Task& task, const SessionOptions& options, Database& log
 
 /// The logs that a session works with.
 struct Logs {
-  Database& own;                     ///< gets trials and verdicts, and has the earlier ones
+  Database& own;                     ///< gets trials and verdicts, and has those of earlier runs
   const Database* others = nullptr;  ///< the log with the tasks that give hints; nullptr: `own`
 };
 

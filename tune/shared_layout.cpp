@@ -13,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// Whether some other value of the knob changes the layout. Tried are the two nearest values on either side
-/// and the outermost ones, if they are valid with the other knobs.
+/// Whether some other value of the knob changes the layout. The values tried are the two nearest on either
+/// side and the outermost ones, as far as they are valid with the other knobs.
 bool changes_layout(const FamilySpace& space, const Knob& knob, const Config& config,
                     const std::string& layout, const Workload& workload, const Limits& limits) {
   constexpr std::ptrdiff_t kNear = 2;

@@ -8,11 +8,11 @@
 namespace lehr {
 namespace {
 
-/// Leaves a batch of the measurer between two candidates.
+/// Thrown to leave a batch of the measurer between two candidates.
 struct Interrupted {};
 
-/// Draws the default of family number `family`, then distinct samples. Returns fewer than `count` if the
-/// family has no more.
+/// Draws the default of the family at position `family`, then distinct samples. Returns fewer than `count`
+/// points if the family has no more.
 std::vector<Point> draw(const Candidates& candidates, std::size_t family, int count, Rng& rng) {
   constexpr int kDrawsPerConfig = 20;
   std::vector<Point> points;

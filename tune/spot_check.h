@@ -20,11 +20,12 @@ struct CheckFailure {
 struct FamilyCheck {
   std::string workload, family;
   int sampled = 0;  ///< distinct configs that were drawn and run
-  int right = 0;    ///< number that gave the reference's result
-  /// Number that compiled, but whose log broke a rule (spills): a search would not have run them.
+  int right = 0;    ///< number of configs that gave the reference's result
+  /// Number of configs that compiled, but whose compiler log broke a rule (spills). A search would not have
+  /// run them.
   int rejected = 0;
   std::string checked_by;         ///< Measurer::checked_by()
-  double error_of_tolerance = 0;  ///< largest error / tolerance of the right ones, in [0, 1]
+  double error_of_tolerance = 0;  ///< largest error / tolerance of the right configs, in [0, 1]
   std::vector<CheckFailure> failures;
 };
 
@@ -33,9 +34,9 @@ struct SpotCheckOptions {
   std::uint64_t seed = 0;
 };
 
-/// Checks up to `samples` configs of each family that serves the task, on the workload's seeded inputs. A
-/// family with fewer configs is checked whole. Stops between configs once `device.stop` is set, and returns
-/// what is known. Throws as Measurer::measure().
+/// Checks up to `samples` configs of each family that serves the task, on the workload's seeded inputs. If a
+/// family has fewer configs, all are checked. Once `device.stop` is set, it stops after the current config
+/// and returns the results so far. Throws as Measurer::measure().
 std::vector<FamilyCheck> spot_check(const Task& task, const Candidates& candidates, const OpenDevice& device,
                                     const SpotCheckOptions& options);
 

@@ -13,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// Returns the usual limits of the arch, or, if this version does not know it, those of another arch of the
-/// target.
+/// Returns the usual limits of the arch. If this version does not know the arch, returns those of another
+/// arch of the target.
 Limits usual_limits(const Limits& like) {
   const Archs& archs = archs_of(like.target);
   try {
@@ -24,7 +24,7 @@ Limits usual_limits(const Limits& like) {
   }
 }
 
-/// Whether `make` makes the same source from the record's config as was measured.
+/// Whether `make` makes, from the record's config, the same source as was measured.
 bool is_made_alike(const Record& record, const auto& make) {
   try {
     return !why_another(record, make());

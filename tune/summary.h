@@ -19,8 +19,9 @@ namespace lehr {
 
 struct BaselineTime {
   std::string name;
-  Time time;                                   ///< us 0: not timed, `missing` says why
-  Ratio speedup;                               ///< of the best kernel over it; 0: not timed
+  Time time;  ///< us 0: not timed, `missing` says why
+  /// The library's time divided by the best kernel's; 0: not timed.
+  Ratio speedup;
   std::optional<GpuState> gpu = std::nullopt;  ///< while it was timed
   std::string note;                            ///< how it was run: "OPENBLAS_CORETYPE=SkylakeX"; else ""
   std::int64_t algorithms_tried = 0, algorithms = 0;  ///< as Verdict::algorithms
@@ -29,14 +30,14 @@ struct BaselineTime {
 };
 
 /// One of our kernels in the contest, with its result.
-struct FinalistTold {
+struct FinalistReport {
   std::string config, record;
   double shown_us = 0;  ///< its time in the search
-  double time_us = 0;   ///< its time in the contest; 0: not timed
+  double time_us = 0;   ///< microseconds in the contest; 0: not timed
   int rounds = 0;
-  bool dropped = false;  ///< whether it was dropped after these rounds, as one of the slower ones
+  bool dropped = false;  ///< whether it was dropped after `rounds` as one of the slower ones
   ProofState proof = ProofState::kNone;
-  double turns_s = 0, proof_s = 0;  ///< wall seconds of loading and rounds, and of the proof
+  double turns_s = 0, proof_s = 0;  ///< wall seconds of loading and rounds; of the proof
   std::string missing;              ///< why it has no time
 };
 
@@ -44,12 +45,12 @@ struct FinalistTold {
 struct RunSummary {
   std::string workload;  ///< canonical text
   std::string device;    ///< its name
-  std::string identity;  ///< its text
+  std::string identity;  ///< text of the device's identity
   std::string target;
   std::string caches;  ///< cache_policy() of the device
   std::string session, strategy;
   std::uint64_t seed = 0;
-  double flops = 0;  ///< of the workload, for a range of a call with the most rows; 0: not known
+  double flops = 0;  ///< operations of the workload; for a range, of a call with the most rows; 0: not known
 
   int measured = 0;  ///< trials of this session, failures included
   int timed = 0;
@@ -69,7 +70,7 @@ struct Summary : RunSummary {
   bool contested = false;
   Verdict verdict;
   double shown_us = 0;  ///< the best kernel's time in the search; 0: not known
-  std::vector<FinalistTold> finalists;
+  std::vector<FinalistReport> finalists;
   /// The session whose verdict this is, if there was no time to time its winner again; "": this session.
   std::string earlier;
   std::string checked_by;  ///< ContestEntry::checked_by of the best kernel
@@ -78,7 +79,8 @@ struct Summary : RunSummary {
   std::string unproven;
   std::string determinism;  ///< of the best kernel: one sentence without a full stop; "": not asked for
   std::optional<double> roofline_fraction;  ///< Roofline::share() of the best kernel
-  Peaks peaks;                              ///< the most that this session has seen, which the fraction is of
+  /// The highest rates that this session has seen; `roofline_fraction` is a fraction of them.
+  Peaks peaks;
 
   int kernels = 0;           ///< number of sources given to the compiler in elapsed.compile_s
   int retimed = 0;           ///< number of windows that were timed again because the machine disturbed them
@@ -86,7 +88,7 @@ struct Summary : RunSummary {
   int evidence = 0;          ///< number of trials of other tasks that hints come from
   int fits = 0;              ///< number of fits of the cost model
   std::uint64_t scored = 0;  ///< number of candidates that a model scored
-  /// Seconds that the compiler worked: more than elapsed.compile_s if it works ahead.
+  /// Seconds that the compiler worked. They exceed elapsed.compile_s if it compiles ahead.
   double compiling_s = 0;
   Elapsed elapsed;
   StopReason stop = StopReason::kTrials;
@@ -94,7 +96,8 @@ struct Summary : RunSummary {
   std::string resume_text;  ///< what was reused and where hints come from; "" if nothing was
 };
 
-/// Returns the seconds that the device idled after the setup: waiting for the compiler, and for the search.
+/// Returns the seconds that the device idled after the set-up while it waited for the compiler and the
+/// search.
 double device_idle_s(const Elapsed& elapsed);
 
 /// Returns the document of `tune --json`. Unknown numbers are null.
@@ -102,7 +105,7 @@ nlohmann::json to_json(const Summary& summary);
 /// Writes [low, high], or null if the interval is not known.
 void to_json(nlohmann::json& document, const Interval& interval);
 
-/// Returns the GFLOP/s of operations that take this many microseconds.
+/// Returns the GFLOP/s of `flops` operations that take `time_us`.
 double gflops_of(double flops, double time_us);
 
 }  // namespace lehr

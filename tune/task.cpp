@@ -26,23 +26,24 @@ std::function<std::optional<Source>(const Config&)> unfused_of(const Task& task)
   const Limits limits = task.device.limits;
   const Workload fused = *task.workload, plain = {fused.problem, {}};
   if (fused.epilogue.empty() || !limits.target.has(Feature::kHostFunction)) return {};
-  // The pass has a fixed number of rows.
+  // The epilogue's kernel has a fixed number of rows.
   if (fixed_rows(fused) != fused) return {};
-  // The pass reads and writes f32: an output of another type could not hold the sums between the two kernels.
+  // The epilogue's kernel reads and writes f32: an output of another type could not hold the accumulated
+  // values between the two kernels.
   for (const TensorSpec& tensor : tensors_of(fused))
     if (tensor.type != DType::kF32) return {};
   return [fused, plain, limits](const Config& config) -> std::optional<Source> {
     const Template& family = template_named(config.family);
-    // A pool reads fewer lines than the output has.
+    // A kernel with a pool reads fewer output lines than the plain kernel writes.
     if (why_unserved(family, plain, limits) || !family.space(plain, limits).find(config)) return std::nullopt;
     const ir::Kernel product = with_epilogue_operands(lower(plain, config, limits), fused);
     return in_sequence(emit(product), emit(lower_epilogue_pass(fused, limits, product)));
   };
 }
 
-// Orders the defaults by estimate. The catalogue's order knows no sizes: it would put a family for depthwise
-// filters first for images of one channel, Winograd's for one output channel, dot products for any number of
-// rows.
+// Orders the defaults by estimate. The catalogue's order does not depend on sizes. It would put a family for
+// depthwise filters first for images of one channel, Winograd's first for one output channel, and dot
+// products first for any number of rows.
 std::vector<Point> by_estimate(const KernelSpace& kernels) {
   if (!machine_of(kernels.limits.target).ranks_defaults) return kernels.defaults;
   RooflineModel model(kernels.limits);
@@ -59,15 +60,14 @@ std::vector<Point> by_estimate(const KernelSpace& kernels) {
 std::vector<Template> allowed_families(const Task& task) {
   std::vector<Template> families;
   for (const Template& each : catalog())
-    if (task.saving_products || !each.saves_products) families.push_back(each);
+    if (task.winograd || !each.is_winograd) families.push_back(each);
   return families;
 }
 
 }  // namespace
 
-Task task_of(const Workload& workload, Device device, bool saving_products,
-             std::optional<SharedLayout> layout) {
-  return {asked_problem(workload, 0), std::move(device), workload, saving_products, std::move(layout)};
+Task task_of(const Workload& workload, Device device, bool winograd, std::optional<SharedLayout> layout) {
+  return {asked_problem(workload, 0), std::move(device), workload, winograd, std::move(layout)};
 }
 
 void lower_by(std::function<ir::Kernel(const Point&)> lower, const Limits& limits, Candidates& candidates) {

@@ -13,8 +13,8 @@
 namespace lehr {
 namespace {
 
-/// Checks each source against the reference. Times all right ones to the end, in turn with `others` and the
-/// libraries. Entries of sources are named by their configs.
+/// Checks each source against the reference. Times all correct sources to the end, in turn with `others` and
+/// the libraries. Entries of sources are named by their configs.
 std::vector<ContestEntry> contest_of_right_ones(Measurer& measurer, const std::vector<Config>& configs,
                                                 const std::vector<Source>& sources,
                                                 const std::optional<Challenger>& challenger,
@@ -22,7 +22,7 @@ std::vector<ContestEntry> contest_of_right_ones(Measurer& measurer, const std::v
   std::vector<ContestEntry> sides(configs.size());
   std::vector<Source> first;
   std::vector<Challenger> others;  // unlike contenders, they never drop out
-  std::vector<std::size_t> place;  // position of each right one among the sides
+  std::vector<std::size_t> place;  // position of each correct source in the contest
   const std::vector<Outcome> outcomes = measurer.measure(sources, {});
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     sides[i].name = to_text(configs[i]);

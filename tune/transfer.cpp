@@ -45,8 +45,8 @@ Dataset dataset_of(const std::vector<PastTask>& tasks, std::uint64_t seed) {
 /// A config that may be picked first.
 struct Choice {
   Config config;
-  std::vector<double> by_task;  // best time / time; 0: not measured
-  double mean;                  // weighted
+  std::vector<double> by_task;  // best time / time, by task; 0: not measured
+  double mean;                  // weighted mean over the tasks
 };
 
 /// Returns the configs that were fast in one of the tasks, the highest mean first. `weights` is the sum of
@@ -104,7 +104,7 @@ std::vector<Point> Transfer::first_picks(const Space& space, std::size_t count) 
   std::vector<Point> picks;
   std::vector<double> covered(tasks_.size(), 0);
   std::vector<char> taken(choices.size(), 0);
-  // Takes one pick for each task that needs one.
+  // Takes one pick for each task that has no pick near its best.
   while (picks.size() < std::min(count, tasks_.size())) {
     std::size_t best = choices.size();
     double best_gain = 0.01;  // a task whose best is nearer than 1 % needs no pick of its own

@@ -1,4 +1,4 @@
-// The knowledge of a session: all trials of its own and of earlier runs, the best of them, and the counts.
+// The trials that a session knows: its own and those of earlier runs, with the best of them and counts.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct KnownTrial : Trial {
 /// Trials in the order of arrival. A config that arrives again replaces its earlier trial.
 class Trials {
  public:
-  /// Returns its position in all().
+  /// Adds a trial. Returns its position in all().
   std::size_t add(KnownTrial trial);
 
   /// Corrects times by the usual time of their reference kernel (Measurer::reference_us()). The trials at
-  /// `positions` were timed beside it; the first of them is its own.
+  /// `positions` were timed next to that kernel; the first of them is the reference kernel's own trial.
   void correct(const std::vector<std::size_t>& positions, double reference_us);
 
   const std::vector<KnownTrial>& all() const { return all_; }
@@ -41,9 +41,9 @@ class Trials {
   /// Returns the fastest trial; nullptr when nothing has a time.
   const KnownTrial* best() const;
 
-  int measured() const { return measured_; }  ///< by this session, failures included
-  int timed() const { return timed_; }        ///< of those: with a time
-  int reused() const { return reused_; }      ///< from earlier runs, failures included
+  int measured() const { return measured_; }  ///< number of trials of this session, failures included
+  int timed() const { return timed_; }        ///< number of this session's trials that have a time
+  int reused() const { return reused_; }      ///< number of trials of earlier runs, failures included
   int reused_timed() const { return reused_timed_; }
   int since_gain() const { return since_gain_; }  ///< measurements since the last gain of kPlateauGain
   const std::map<FailureKind, int>& failed() const { return failed_; }  ///< of this session
@@ -54,7 +54,7 @@ class Trials {
   std::vector<KnownTrial> all_;
   std::unordered_map<Point, std::size_t, PointHash> position_;
   std::optional<std::size_t> best_;
-  double gain_from_us_ = 0;  // the best time when it last fell by more than that
+  double gain_from_us_ = 0;  // the best time when it last fell by more than kPlateauGain
   int measured_ = 0, timed_ = 0, reused_ = 0, reused_timed_ = 0, since_gain_ = 0;
   std::map<FailureKind, int> failed_;
 };

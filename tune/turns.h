@@ -9,17 +9,17 @@ namespace lehr {
 
 enum class Turn { kTrees, kGaussian };
 
-/// Divides turns by each proposer's recent gains. A gain is the logarithm of the best time before over the
-/// one after; it counts half as much `kHalved` results later. Each proposer has at least an eighth of the
-/// turns.
+/// Divides turns by each proposer's recent gains. A gain is the logarithm of (best time before the result /
+/// best time after it). After `kHalved` more results a gain counts half as much. Each proposer has at least
+/// the fraction kLeastShare of the turns.
 class Turns {
  public:
   static constexpr double kHalved = 16, kLeastShare = 0.125;
 
   Turn next();
-  /// Takes the result of a config that was proposed in such a turn.
+  /// Adds the result of a config that was proposed in a turn of `turn`'s proposer.
   void result(Turn turn, std::optional<double> time_us);
-  /// Takes the result of any other config.
+  /// Adds the result of a config that neither of them proposed in a turn.
   void other_result(double time_us);
 
  private:

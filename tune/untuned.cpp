@@ -18,18 +18,20 @@
 namespace lehr {
 namespace {
 
-/// Rows of a fit: as many as a second has time for.
+/// Number of rows of a fit: as many as can be learnt in a second.
 constexpr std::size_t kMostRows = 192;
-/// Most kernels that are made again to find one that is still the same: some milliseconds each.
+/// Maximum number of kernels that are made again to find one that has not changed. Each takes some
+/// milliseconds.
 constexpr std::size_t kMostAsked = 64;
 
-/// Bounds that nine in ten cases of bench/untuned_loss kept (bench/results/untuned/table.md): the loss of a
-/// first trial, which falls with the fourth root of the trials, and the factor by which an estimated time was
-/// off, either way.
+/// Bounds that held in nine of ten cases of bench/untuned_loss (bench/results/untuned/table.md): the loss
+/// after one trial, which falls with the fourth root of the number of trials, and the factor by which an
+/// estimated time was off in either direction.
 constexpr double kFirstLoss = 0.7;
 constexpr double kTimeFactor = 3;
-/// The first default's lead over other configs, in standard deviations of the other tasks' model. Without
-/// this lead and the prior's score, the model's choice was worse than the default itself (same table).
+/// Advantage that the first default gets over other configs, in standard deviations of the other tasks'
+/// model. Without it and the prior's score, the model's choice was worse than the default itself (same
+/// table).
 constexpr double kForTheDefault = 0.5;
 
 /// Returns the best trial of the task in `log` that is still an answer.
@@ -61,7 +63,8 @@ std::optional<Untuned> by_log(const Database& log, const Task& task, const Candi
   if (!best) return std::nullopt;
   Untuned result;
   result.belief = Belief::kLog;
-  result.config = candidates.space.config_of(*candidates.space.find(best->record.config));  // as it is today
+  // The config as this version's space has it.
+  result.config = candidates.space.config_of(*candidates.space.find(best->record.config));
   result.record = best->record.id;
   result.contested = best->contested;
   result.trials = log.timed(own);
@@ -73,7 +76,8 @@ std::optional<Untuned> by_log(const Database& log, const Task& task, const Candi
   return result;
 }
 
-/// Returns the logarithm of the times of `task` over the prior's estimates: the mean of its faster half.
+/// Returns the logarithm of the ratio of the times of `task` to the prior's estimates, averaged over the
+/// faster half of its trials.
 double log_over_prior(const PastTask& task, const RooflineModel& prior) {
   std::vector<std::pair<double, double>> by_time;
   for (std::size_t i = 0; i < task.times_us.size(); ++i)
@@ -85,7 +89,7 @@ double log_over_prior(const PastTask& task, const RooflineModel& prior) {
   return sum / static_cast<double>(by_time.size());
 }
 
-/// Returns the defaults, and configs that are fast elsewhere.
+/// Returns the defaults, and configs that are fast in other tasks.
 std::vector<Point> contenders(const Transfer& others, const Candidates& candidates) {
   std::vector<Point> points = candidates.defaults;
   for (const Point& point : others.first_picks(candidates.space, Transfer::kWarmStarts))
@@ -93,7 +97,7 @@ std::vector<Point> contenders(const Transfer& others, const Candidates& candidat
   return points;
 }
 
-/// Returns a config that nobody has timed here, with its estimated microseconds.
+/// Returns a config that was not timed on this device, with its estimated microseconds.
 Untuned believed(Belief belief, const Candidates& candidates, const Point& point, double us) {
   Untuned result;
   result.belief = belief;

@@ -20,7 +20,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 Argument argument_of(const TensorSpec& tensor, std::int64_t output_elements) {
-  // An operand as large as the output is a sum that another layer has left, not a bias.
+  // An operand as large as the output is the output of another layer (a residual), not a bias.
   const bool goes_along = tensor.role == TensorRole::kOperand && tensor.elements == output_elements;
   return {
       .name = tensor.name,
@@ -94,7 +94,7 @@ void set_tolerances(Problem& problem) {
     if (output.is_output()) output.absolute = tolerance_for(workload_of(problem), output.elements);
 }
 
-/// Returns the number of outputs before this argument.
+/// Returns the number of outputs that come before this argument.
 std::size_t output_number(const Problem& problem, std::size_t argument) {
   const auto first = problem.arguments.begin();
   return static_cast<std::size_t>(std::count_if(first, first + static_cast<std::ptrdiff_t>(argument),

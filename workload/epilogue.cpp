@@ -244,8 +244,8 @@ std::vector<StepOperand> operands_of(const Epilogue& epilogue) {
 
 DType type_of(const StepOperand& operand, const Epilogue& epilogue, DType output) {
   if (operand.type == OperandType::kF32) return DType::kF32;
-  const std::optional<DType> said = epilogue.steps[operand.step].type;
-  if (operand.type == OperandType::kOfStep && said) return *said;
+  const std::optional<DType> reported = epilogue.steps[operand.step].type;
+  if (operand.type == OperandType::kOfStep && reported) return *reported;
   if (operand.type == OperandType::kOutput || !has_dequant(epilogue)) return output;
   return type_at(epilogue, DType::kS32, operand.step);
 }

@@ -11,7 +11,7 @@ namespace lehr {
 namespace {
 
 Isa isa_of(const RebuiltKernel& kernel) {
-  return isa_said(kernel.winner.device->compiler);
+  return isa_of_identity(kernel.winner.device->compiler);
 }
 
 std::optional<std::string> why_not_on_cpu(const RebuiltKernel& kernel, FolderCompilers& compilers) {

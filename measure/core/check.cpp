@@ -1,4 +1,5 @@
-// Checks that each element is written and a number, and that expected ones are within the tolerance.
+// Checks that each element is written and not NaN, and that elements with an expected value are within the
+// tolerance.
 #include "measure/core/check.h"
 
 #include <algorithm>
@@ -12,31 +13,32 @@
 namespace lehr {
 namespace {
 
-/// Returns half the distance from `got`, a finite value of f16 or bf16, to its neighbour on the side of
+/// Returns half the distance from `got`, a finite value in f16 or bf16, to its neighbour in the direction of
 /// `expected`.
 double half_unit_of(NarrowFormat format, double got, double expected) {
   const auto [fraction_bits, least_exponent] = format;
   const int exponent = got == 0 ? least_exponent : std::max(std::ilogb(got), least_exponent);
-  // Below a power of two values lie twice as close.
+  // Below a power of two, neighbouring values are only half as far apart.
   const bool inwards = std::fabs(expected) < std::fabs(got);
   const bool at_power = inwards && exponent > least_exponent && std::fabs(got) == std::ldexp(1.0, exponent);
   return std::ldexp(1.0, exponent - fraction_bits - (at_power ? 2 : 1));
 }
 
-/// Returns the largest error that rounding to `type` alone causes. An expected integer in 8 bits has none:
-/// each step before it is exact.
+/// Returns the largest error that rounding to `type` alone causes. In 8 bits an expected integer has no such
+/// error: all steps before it are exact.
 double half_unit(DType type, double got, double expected) {
   if (type == DType::kU8 || type == DType::kS8) return expected == std::nearbyint(expected) ? 0 : 0.5;
   const std::optional<NarrowFormat> narrow = narrow_format(type);
   return narrow ? half_unit_of(*narrow, got, expected) : 0;
 }
 
-/// Returns the smaller index; -1 stands for none.
+/// Returns the smaller index. An index of -1 does not count.
 std::int64_t first_of(std::int64_t a, std::int64_t b) {
   return a < 0 ? b : b < 0 ? a : std::min(a, b);
 }
 
-/// Searches the elements [first, last); `may_be_nan(i)` says where a NaN is correct.
+/// Searches elements `first` to `last` (exclusive) for NaNs and the poison. `may_be_nan(i)` says where a NaN
+/// is correct.
 template <typename Load, typename MayBeNan>
 Findings searched(DType type, const void* bytes, std::int64_t first, std::int64_t last, const Load& load,
                   const MayBeNan& may_be_nan) {
@@ -58,7 +60,7 @@ double difference(double got, double expected) {
   // Equal infinities have no difference, and an expected NaN is correct.
   return got == expected || (got != got && expected != expected) ? 0 : std::fabs(got - expected);
 }
-/// Returns the difference: exact if it is 0 or small, else to a double's precision.
+/// Returns the absolute difference. It is exact if small, else rounded to a double.
 double difference(std::int64_t got, std::int64_t expected) {
   const auto [less, more] = std::minmax(got, expected);
   return static_cast<double>(static_cast<std::uint64_t>(more) - static_cast<std::uint64_t>(less));
@@ -70,13 +72,15 @@ double bound_of(const Argument& output, std::int64_t i) {
                                : static_cast<double>(output.bounds[static_cast<std::size_t>(i)]);
 }
 
-/// Returns the position of this element among the expected ones; if it has several, the first of them.
+/// Returns the position of flat index `element` among the expected elements. If it occurs several times,
+/// returns the first position.
 std::int64_t number_of(const Argument& output, std::int64_t element) {
   return output.indices.empty() ? element
                                 : std::ranges::find(output.indices, element) - output.indices.begin();
 }
 
-/// Compares expected elements `first` to `last` with the result, except for those at or beyond `elements`.
+/// Compares the expected elements at positions `first` to `last` with the result. Elements at flat index
+/// `elements` or beyond are left out.
 template <typename Load, typename LoadExpected>
 Findings compared(const Argument& output, std::int64_t elements, std::int64_t first, std::int64_t last,
                   const Load& load, const LoadExpected& load_expected) {
@@ -92,7 +96,7 @@ Findings compared(const Argument& output, std::int64_t elements, std::int64_t fi
     if (error > 0 && std::isfinite(error))
       error = std::max(0.0, error - half_unit(output.type, static_cast<double>(got), wanted));
     if (std::isfinite(error)) found.max_error = std::max(found.max_error, error);
-    // A device computes it the same way: no product is followed by an addition.
+    // Written so that a device computes it in the same way: no multiplication is followed by an addition.
     const double more =
         output.relative > 0 && std::isfinite(wanted) ? output.relative * std::fabs(wanted) : 0;
     const double bound = bound_of(output, i);
@@ -102,7 +106,7 @@ Findings compared(const Argument& output, std::int64_t elements, std::int64_t fi
   return found;
 }
 
-/// Calls body(load) with a function that loads expected element i.
+/// Calls body(load) once. load(i) returns the expected element at position i.
 template <typename Body>
 auto with_expected(const Argument& output, const Body& body) {
   const void* const bytes = output.expected.data();
@@ -119,7 +123,7 @@ auto with_expected(const Argument& output, const Body& body) {
   return of_type(float{});
 }
 
-/// Calls find(first, last) for shares of [0, count) on this many threads, and adds the results.
+/// Calls find(first, last) for parts of [0, count) on `threads` threads, and adds the results.
 template <typename Find>
 Findings found_in_parts(std::int64_t count, int threads, const Find& find) {
   std::vector<Findings> shares(static_cast<std::size_t>(parts_of(count, threads)));
@@ -161,7 +165,7 @@ std::string named_output(const Problem& problem, std::size_t output) {
 
 std::string fault_of(const Findings& findings, const Argument& output, const std::string& name, double got,
                      double expected) {
-  // Arithmetic keeps the poison's bits, so a sum onto unwritten memory looks unwritten, too.
+  // Arithmetic keeps the poison's bits, so a result accumulated onto unwritten memory looks unwritten, too.
   const std::int64_t unset = first_of(findings.first_unwritten, findings.first_nan);
   if (unset >= 0 && unset == findings.first_unwritten)
     return fmt::format(
@@ -182,7 +186,7 @@ Comparison compare_output(const Argument& output, const std::string& name, const
   if (elements == 0) elements = output.elements;
   return with_elements(output.type, bytes, [&](const auto& load) {
     return with_expected(output, [&](const auto& load_expected) {
-      // If only some elements are expected, the others may be NaN if one of these is.
+      // If only some elements have expected values and one of these is NaN, all others may be NaN.
       const auto is_nan = [&](std::int64_t i) {
         return std::isnan(static_cast<double>(load_expected(i))) || std::isinf(bound_of(output, i));
       };
@@ -198,7 +202,7 @@ Comparison compare_output(const Argument& output, const std::string& name, const
           return searched(output.type, bytes, first, last, load, may_be_nan);
         }));
       if (all.first_wrong < 0) return Comparison{all.max_error, fault_of(all, output, name, 0, 0)};
-      // Indices may be in any order, so the first wrong one may come late.
+      // Indices may be in any order, so the first wrong element may come late.
       const std::int64_t at = number_of(output, all.first_wrong);
       return Comparison{all.max_error, fault_of(all, output, name, static_cast<double>(load(all.first_wrong)),
                                                 static_cast<double>(load_expected(at)))};

@@ -13,8 +13,8 @@
 
 namespace lehr {
 
-/// A compiled candidate. CPU: the path of a shared object that lives as long as the compiler object. CUDA:
-/// the path of a cubin.
+/// A compiled candidate. For a CPU `path` is a shared object, which lives as long as the compiler object. For
+/// CUDA `path` is a cubin.
 struct Binary {
   std::string path;
   std::string log;  ///< the compiler's output
@@ -27,33 +27,37 @@ inline constexpr const char* kCompiledTooLate = "the time was up while it was co
 class Compiler {
  public:
   virtual ~Compiler() = default;
-  /// Compiles sources in parallel if that pays, and returns one result per source in their order. Several
-  /// threads may call it at once. A compilation is stopped after `most_s` seconds and then counts as
-  /// kInterrupted: the limit says nothing about the source. Throws Error(kEnvironment) only if the compiler
-  /// itself is missing or broken.
+  /// Compiles sources, in parallel if that pays, and returns one result per source in their order. Several
+  /// threads may call it at once. After `most_s` seconds a compilation is stopped and counts as kInterrupted:
+  /// the limit says nothing about the source. Throws Error(kEnvironment) only if the compiler itself is
+  /// missing or broken.
   virtual std::vector<Compiled> compile(std::span<const Source> sources, double most_s) = 0;
   std::vector<Compiled> compile(std::span<const Source> sources) { return compile(sources, kNoLimitS); }
-  /// Keeps object files from now on, up to this many bytes. A text with a kept object is not compiled again.
+  /// Keeps object files from now on, up to `most_bytes` in all. A source whose object is kept is not compiled
+  /// again.
   virtual void keep_objects([[maybe_unused]] std::int64_t most_bytes) {}
-  /// Returns the path of the object file kept of this text, which the compiler owns; "": none was kept.
+  /// Returns the path of the object file kept for a source; "": no object is kept. The compiler owns the
+  /// file.
   virtual std::string kept_object(const Source&) const { return ""; }
-  /// Returns "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0 --gpu-architecture=sm_90a ...", a part of the
-  /// device's identity.
+  /// Returns "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0 --gpu-architecture=sm_90a ...". It is a part
+  /// of the device's identity.
   virtual std::string identity() const = 0;
 };
 
 struct WorkerCompilerOptions {
-  std::string arch;  ///< a real architecture, "sm_90a": only these report registers and spills
+  /// A real architecture, "sm_90a": with a virtual one registers and spills are not reported.
+  std::string arch;
   /// Folders that are searched after the loader's own path (Backend::library_folders).
   std::vector<std::string> library_directories = {};
-  /// Seconds of one compilation, wall time. The library is asked to give up if that is possible;
-  /// CompileWorkers kills a compilation that does not stop.
+  /// Limit of one compilation, in seconds of wall time. The library is asked to stop if that is possible. A
+  /// compilation that does not stop is killed by CompileWorkers.
   double time_limit_s = 60;
   friend bool operator==(const WorkerCompilerOptions&, const WorkerCompilerOptions&) = default;
 };
 
-/// A compiler that is a library and compiles in this process, one source after the other, for one thread.
-/// CompileWorkers (measure/worker/compile_workers.h) runs several, each in a worker process of its own.
+/// A compiler that is a library. It compiles in this process, one source after the other, and is used by one
+/// thread. CompileWorkers (measure/worker/compile_workers.h) runs several of them, each in a worker process
+/// of its own.
 class WorkerCompiler : public Compiler {
  public:
   /// Compiles one source to the file `path`.

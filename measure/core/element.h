@@ -14,17 +14,18 @@
 
 namespace lehr {
 
-/// The byte that fills poisoned memory. Four of them are a NaN in f32, two in f16 and bf16, eight in f64: one
-/// that no arithmetic produces. In integers it is -1 (255 in u8), which a right result may hold.
+/// The byte that fills poisoned memory. Four such bytes are a NaN in f32, two in f16 and bf16, eight in f64,
+/// and no arithmetic produces this NaN. In integers the bytes are -1 (255 in u8), which a right result may
+/// hold.
 inline constexpr unsigned char kPoisonByte = 0xFF;
 
 /// Writes `values` as `type` to `bytes` (values.size() * size_of(type) bytes). Rounds to nearest even;
 /// integers saturate.
 void store_elements(DType type, std::span<const float> values, void* bytes);
-/// Returns the values in the same way, as a new array.
+/// Returns the bytes that store_elements() writes, as a new array.
 std::vector<unsigned char> elements_of(DType type, std::span<const float> values);
-/// Calls body(load) once. load(index) returns element `index` of the array at `bytes` as a double (of s64 as
-/// an int64). Loops over many elements belong into the body.
+/// Calls body(load) once. load(index) returns element `index` of the array at `bytes` as a double (for s64 as
+/// an int64). Loops over many elements should be inside the body, so that the type is decided once.
 template <typename Body>
 auto with_elements(DType type, const void* bytes, const Body& body) {
   const auto bits = [bytes]<typename T>(T, std::int64_t index) {
@@ -73,7 +74,7 @@ auto with_elements(DType type, const void* bytes, const Body& body) {
   return plain(double{});
 }
 
-/// Writes one element as store_elements() does. A double holds values that floats cannot.
+/// Writes one element as store_elements() does. Unlike a float, a double can hold all values of s32 and f64.
 void store_element(DType type, double value, void* bytes);
 /// Returns element `index` of an array of `type`.
 double load_element(DType type, const void* bytes, std::int64_t index);

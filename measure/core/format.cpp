@@ -24,12 +24,14 @@ std::size_t length_of(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// Narrows columns, and removes the last ones, until they fit.
+/// Narrows columns and removes the last ones until the table fits.
 void fit(std::vector<TableColumn>& columns, std::size_t width) {
-  constexpr std::size_t kShort = 20, kLeast = 12;  // a short text stays whole, a long one keeps so much
+  // Texts up to kShort stay whole; longer ones keep at least kLeast.
+  constexpr std::size_t kShort = 20, kLeast = 12;
   std::vector<std::size_t> least;
   std::size_t whole = 0, sum = 0;
-  const auto first = std::ranges::find(columns, true, &TableColumn::left);  // it distinguishes the rows
+  // The first left-aligned column, which distinguishes the rows.
+  const auto first = std::ranges::find(columns, true, &TableColumn::left);
   for (const TableColumn& column : columns) {
     whole += column.width + 2;
     const bool is_first = first != columns.end() && &column == &*first;

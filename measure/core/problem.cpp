@@ -30,7 +30,7 @@ Problem only_asked(Problem problem) {
 }
 
 Problem other_problem(Problem problem) {
-  constexpr std::uint64_t kOther = 0x6C656872;  // any number: seeds of sessions are small ones
+  constexpr std::uint64_t kOther = 0x6C656872;  // any large number: seeds of sessions are small
   problem.seed ^= kOther;
   problem.full_flops = kOtherFlops;
   return only_asked(std::move(problem));

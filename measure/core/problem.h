@@ -1,5 +1,5 @@
-// The problem that candidates run on: its arguments, the expected outputs, their tolerances, and the
-// functions that make all this.
+// The problem that candidates run on: its arguments, the expected outputs and their tolerances, and the
+// functions that make them.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace lehr {
 /// How a kernel uses an argument.
 enum class Role {
   kIn,     ///< reads it
-  kOut,    ///< writes all of it; it is poisoned before each checked call
-  kInOut,  ///< reads and writes it; it is restored before each checked call
+  kOut,    ///< writes all of it; the argument is poisoned before each checked call
+  kInOut,  ///< reads and writes it; the argument is restored before each checked call
   kScalar  ///< reads one number: on a CPU from its address, on a GPU by value
 };
 
@@ -27,21 +27,22 @@ struct Argument {
   DType type = DType::kF32;
   std::int64_t elements = 0;
   Role role = Role::kIn;
-  /// Whether the previous layer of a network has just written it: then it stays in caches when others are
-  /// swept.
+  /// Whether the previous layer of a network has just written the argument. If so, it stays in caches when
+  /// other arguments are swept from them.
   bool fresh = false;
-  /// Values before a call, element by element in `type`; empty for an output.
+  /// Values before a call, stored element by element as `type`; empty for an output.
   std::vector<unsigned char> values = {};
 
   // Only for outputs:
-  /// Tolerance: `absolute` + `relative` |expected|, plus the rounding to 16 or 8 bits.
+  /// Tolerance of an element: `absolute` + `relative` |expected|, plus the error of rounding to 16 or 8 bits.
   double absolute = 0, relative = 0;
-  /// Tolerance of each expected element instead, infinite if any result is right. If empty, the one above is
-  /// for all.
+  /// Absolute tolerance of each expected element; infinite if any result is right. If empty, `absolute` and
+  /// `relative` hold for all elements.
   std::vector<float> bounds = {};
-  DType expected_as = DType::kF32;           ///< f32, f64 or s64: a type that holds the expected values
-  std::vector<std::int64_t> indices = {};    ///< flat indices of the elements in `expected`; empty: all
-  std::vector<unsigned char> expected = {};  ///< element by element in `expected_as`; empty: not made
+  DType expected_as = DType::kF32;  ///< f32, f64 or s64: a type that holds the expected values
+  /// Flat indices of the elements in `expected`; empty: all elements.
+  std::vector<std::int64_t> indices = {};
+  std::vector<unsigned char> expected = {};  ///< stored element by element as `expected_as`; empty: not made
 
   bool is_output() const { return role == Role::kOut || role == Role::kInOut; }
   std::int64_t bytes() const { return elements * size_of(type); }
@@ -51,20 +52,20 @@ struct Argument {
 
 struct ProblemKind;
 
-/// A problem, with or without its values. Without them arguments have no values and no expected ones. The
-/// process that runs candidates makes them, or has its device make them.
+/// A problem, with or without its values. Without values its arguments have neither values nor expected
+/// values. The process that runs candidates makes them, or lets its device make them.
 struct Problem {
   std::string text;                   ///< the problem as the log has it
   const ProblemKind* kind = nullptr;  ///< makes the values; nullptr: they were set by hand
-  std::uint64_t seed = 0;             ///< of the values
+  std::uint64_t seed = 0;             ///< seed of the values
   std::vector<Argument> arguments;
-  /// Rows of the call, if kernels get their number as an argument; outputs are laid out by rows. 0: the
-  /// number is fixed.
+  /// Rows of the call, if kernels take the number of rows as an argument; outputs are then laid out by rows.
+  /// 0: the number is fixed.
   std::int64_t rows = 0;
   /// Operations of a call, and the least bytes that it moves to and from memory; 0: not known.
   double flops = 0, bytes = 0;
-  double full_flops = 8e9;  ///< if there are more operations, only some elements are expected
-  /// Wall seconds of making the values and the expected ones; 0: not made.
+  double full_flops = 8e9;  ///< if a call has more operations, only some elements have expected values
+  /// Wall seconds of making the values, and of making the expected values; 0: not made.
   double inputs_s = 0, expected_s = 0;
 
   /// Whether each output has expected values.
@@ -75,55 +76,56 @@ struct Problem {
 /// equal problems get equal values everywhere.
 struct ProblemKind {
   std::string prefix;  ///< "gemm "
-  /// Returns the problem of a text and seed, without values. Throws Error(kUser) for a text that is not
+  /// Returns the problem with this text and seed, without values. Throws Error(kUser) if the text is not
   /// valid.
   Problem (*ask)(const ProblemKind& kind, const std::string& text, std::uint64_t seed);
-  /// Sets the values, on this many threads.
+  /// Sets the values of the arguments, on `threads` threads.
   void (*make_values)(Problem& problem, int threads);
-  /// Sets the values and the expected ones, and the time of both.
+  /// Sets the values and the expected values, and the seconds of both.
   void (*make)(Problem& problem, int threads);
 
-  // For devices that check, with a PlainSource that computes the expected values; nullptr: the host checks.
-  // Any part of an argument's values can be made anywhere: element i is number input_step(key, i)
-  // (base/input_step.h) of the table, which has kInputSteps elements in the argument's type.
+  // For devices that check results, with a PlainSource that computes the expected values; nullptr: results
+  // are checked on the host. Any part of an argument's values can be made anywhere: element i is element
+  // input_step(key, i) (base/input_step.h) of `table`, which has kInputSteps elements in the argument's type.
   std::uint64_t (*key)(const Problem& problem, std::size_t argument) = nullptr;
   std::vector<unsigned char> (*table)(const Problem& problem, std::size_t argument) = nullptr;
-  /// Sets the tolerances of outputs that are compared whole.
+  /// Sets the tolerances of outputs whose elements are all compared.
   void (*set_tolerances)(Problem& problem) = nullptr;
-  /// Returns elements of an output that tell different computations apart, ascending. Computing them takes
-  /// the host about this many products.
+  /// Returns elements of an output that tell different computations apart, ascending. Computing them on the
+  /// host takes about `products` products.
   std::vector<std::int64_t> (*telling)(const Problem& problem, std::size_t output,
                                        std::int64_t products) = nullptr;
-  /// Computes the expected values of these elements, in Argument::expected_as.
+  /// Computes the expected values of `elements`, in the type Argument::expected_as.
   std::vector<unsigned char> (*expected_at)(const Problem& problem, std::size_t output,
                                             std::span<const std::int64_t> elements, int threads) = nullptr;
 };
 
-/// Returns the problem of a text and seed, without values. Throws Error(kUser) if no kind knows the text.
+/// Returns the problem with this text and seed, without values. Throws Error(kUser) if no kind knows the
+/// text.
 Problem asked_problem(std::span<const ProblemKind> kinds, const std::string& text, std::uint64_t seed);
 /// Returns the problem without its values.
 Problem only_asked(Problem problem);
-/// Problem::full_flops of other_problem().
+/// Problem::full_flops of the problems that other_problem() returns.
 inline constexpr double kOtherFlops = 2e8;
-/// Returns the same problem with other values, of which the host expects a few elements; they are not made
-/// yet. A kernel that returns results from memory cannot know them.
+/// Returns the same problem with another seed and without values. The host computes expected values for a few
+/// elements only. A kernel that returns results from memory cannot know these values.
 Problem other_problem(Problem problem);
-/// Makes the values as the problem's kind does. The result depends only on text, seed and `full_flops`. A
-/// problem that has values is not changed.
+/// Makes the values with the functions of the problem's kind. The result depends only on text, seed and
+/// `full_flops`. A problem that has values is not changed.
 void make(Problem& problem, int threads);
 
-/// Returns a smaller number of rows that shows whether a kernel with rows as an argument handles fewer rows:
-/// an odd number, so that tiles have a remainder, or one whose last row is expected. 0 if there is only one
-/// row.
+/// Returns a smaller number of rows, to test whether a kernel that takes rows as an argument handles fewer
+/// rows. It is odd, so that tiles have a remainder. If only some elements have expected values, it is the
+/// number at which the last row has one. Returns 0 if there is only one row.
 std::int64_t fewer_rows(const Problem& problem);
 
 /// A kernel that computes the expected values on the candidates' device, element by element in f64.
 struct PlainSource {
   /// Its parameters are the addresses of all arguments that are read, in their order (including in-place
-  /// ones), then an array in Argument::expected_as for each output, then numbers of bands (s32): blocks with
-  /// blockIdx.y == y compute the elements of band bands[y].
+  /// arguments), then for each output an array of type Argument::expected_as, then numbers of bands (s32).
+  /// Blocks with blockIdx.y == y compute the elements of band bands[y].
   Source source;
-  std::int64_t bands = 0;  ///< number of bands that hold all elements
+  std::int64_t bands = 0;  ///< number of bands; together they hold all elements
 };
 
 }  // namespace lehr

@@ -1,5 +1,6 @@
-// Layout: header length (8 bytes), header (JSON: everything but the arrays, with their lengths), then indices
-// and expected values of each argument. The values are made again from the seed.
+// Layout: length of the header (8 bytes), header (JSON with everything but the arrays, and the arrays'
+// lengths), then the indices and the expected values of each argument. The values are made again from the
+// seed.
 #include "measure/core/problem_file.h"
 
 #include <fcntl.h>

@@ -12,7 +12,8 @@ constexpr double kBest = 0.02;
 constexpr std::size_t kLeastCalmRounds = 5;
 constexpr double kLeastCalmShare = 0.15;
 
-/// Returns for each of the first `rounds` rounds its time as a multiple of the entry's best ones.
+/// Returns, for each of the first `rounds` rounds, its time divided by the entry's best time (the kBest
+/// quantile).
 std::vector<double> slowdowns(const ContestEntry& entry, std::size_t rounds) {
   const double best = percentile(std::span(entry.round_us).first(rounds), kBest);
   std::vector<double> result;
@@ -20,7 +21,8 @@ std::vector<double> slowdowns(const ContestEntry& entry, std::size_t rounds) {
   return result;
 }
 
-/// Returns the rounds with little slowdown, in the order of slowdown.
+/// Returns the rounds whose slowdown is at most `within`, in the order of slowdown. It adds the next rounds
+/// if there are too few.
 std::vector<std::size_t> calm_rounds(const std::vector<double>& slowdown, double within) {
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t r = 0; r < slowdown.size(); ++r) order.emplace_back(slowdown[r], r);

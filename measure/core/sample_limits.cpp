@@ -1,4 +1,4 @@
-// Checks counts and times first: the interval matters only if they allow an end.
+// Checks counts and times first. The interval is computed only if they allow sampling to end.
 #include "measure/core/sample_limits.h"
 
 #include <algorithm>

@@ -5,14 +5,15 @@
 
 namespace lehr {
 
-/// Whether all of `samples`, at least a few, are slower than `request` allows. Only samples count: a first
-/// call meets cold caches and, on a GPU, a graph that is uploaded first, and may take ten times as long.
+/// Whether there are at least `few_samples` samples and all are slower than `request.hopeless_us`. Warm-up
+/// calls do not count: a first call meets cold caches and, on a GPU, a graph that is uploaded first, and may
+/// take ten times as long.
 bool is_hopeless(const Samples& samples, const SampleRequest& request);
 
-/// Whether `samples`, which took `total_us` together, are all that `request` asks for. First come as many as
-/// a time needs against short disturbances (min_samples, min_total_us); then more, until the 95 % interval of
-/// the time is tight, its time is up, or the whole interval is above the time of interest. A hopeless
-/// candidate, or one that takes longer than max_total_us, gets few.
+/// Whether `samples`, which took `total_us` together, are enough for `request`. The minimum number and time
+/// (min_samples, min_total_us) average out short disturbances. Then more samples are taken until the 95 %
+/// interval of the time is tight, tight_total_us is exceeded, or the whole interval is above contender_us. A
+/// hopeless candidate, or a candidate that exceeds max_total_us, gets only few_samples.
 bool enough(const Samples& samples, double total_us, const SampleRequest& request);
 
 }  // namespace lehr

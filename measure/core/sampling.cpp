@@ -28,10 +28,10 @@ double process_cpu_us() {
 Samples sample_calls(const std::function<void()>& call, const SampleRequest& request, int threads,
                      const std::function<void()>& evict) {
   // The warm-up also decides how many calls make a sample. A short kernel's first call is mostly cache
-  // misses, so it gets more.
+  // misses, so a short kernel makes several warm-up calls.
   constexpr double kWarmUpUs = 100;
   constexpr int kWarmUpCalls = 10;
-  // So long a call has warmed itself up: filling a cache of 32 MB takes a hundredth of it.
+  // A call of this length has warmed itself up: filling a cache of 32 MB takes a hundredth of it.
   constexpr double kNoWarmUpUs = 2e5;
   const auto timed = [&](long calls) {
     const Clock::time_point start = Clock::now();

@@ -8,9 +8,10 @@
 
 namespace lehr {
 
-/// Times `call` as `request` says. If `evict` is set, it runs before each sample, which is then one call; its
-/// time counts for the limits but not for the sample. A warm-up call comes first. If nothing is evicted and
-/// it takes 0.2 s or more, it is a sample itself. `threads` is what Samples::cpu_share relates CPU time to.
+/// Times `call` according to `request`. If `evict` is set, it runs before each sample, and a sample is one
+/// call. The time of `evict` counts for the limits but not for the sample. A warm-up call comes first. If
+/// `evict` is empty and the warm-up call takes 0.2 s or more, it counts as a sample. `threads` is the number
+/// of threads that Samples::cpu_share refers to.
 Samples sample_calls(const std::function<void()>& call, const SampleRequest& request, int threads,
                      const std::function<void()>& evict = {});
 

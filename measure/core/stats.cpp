@@ -49,8 +49,8 @@ Interval quantile_interval(std::span<const double> samples, double fraction) {
   const std::vector<double> values = sorted(samples);
   const std::size_t n = values.size();
   if (n == 1) return {values[0], values[0]};
-  // The number of samples below the quantile is binomial; if it is k, the quantile lies between the k-th and
-  // the next one. 0 and n would need a bound beyond the samples.
+  // The number of samples below the quantile is binomial. If it is k, the quantile lies between the k-th
+  // sample and the next one. For k = 0 and k = n there would have to be a bound beyond the samples.
   const double log_odds = std::log(fraction / (1 - fraction));
   double log_term = static_cast<double>(n) * std::log1p(-fraction);
   std::vector<double> chance(n + 1);

@@ -7,39 +7,39 @@
 
 namespace lehr {
 
-/// Returns the `fraction` quantile, in [0, 1], linear between neighbours (R's type 7). `samples` must not be
-/// empty.
+/// Returns the `fraction` quantile, `fraction` in [0, 1], interpolated linearly between neighbours (R's type
+/// 7). `samples` must not be empty.
 double percentile(std::span<const double> samples, double fraction);
 /// Returns percentile(samples, 0.5): the mean of the two middle samples if their number is even.
 double median(std::span<const double> samples);
 /// Returns (p75 - p25) / median; 0 for a single sample.
 double spread(std::span<const double> samples);
 
-/// Returns the number that stands for a candidate's samples: the lower quartile. Noise on a shared machine
-/// only ever adds time, so low quantiles order kernels better than the median (3.1 % apart, 5 ms, measured
-/// far apart: p25 88 % against 86 % on one thread, 78 % against 75 % on two), while the plain minimum is
-/// misled by short turbo spells.
+/// Returns the estimate of a candidate's time from its samples: the lower quartile. Noise on a shared machine
+/// only ever adds time, so low quantiles order kernels better than the median. For kernels 3.1 % apart, with
+/// 5 ms each and measured far apart in time, p25 was right in 88 % of the cases and the median in 86 % on one
+/// thread, 78 % and 75 % on two threads. The minimum is misled by short turbo periods.
 double estimate(std::span<const double> samples);
 
-/// Returns a distribution-free 95 % confidence interval of the samples' `fraction` quantile, in (0, 1): two
-/// order statistics, chosen by rank so that the binomial probability of the quantile lying between them is 95
-/// % or more (David and Nagaraja, Order Statistics, 3rd edition, section 7.1). It assumes only that the
-/// samples are independent. Few samples cannot give 95 % (median: fewer than 6, lower quartile: fewer than
-/// 11); the interval is then from the smallest to the largest that the ranks allow. `samples` must not be
-/// empty.
+/// Returns a distribution-free 95 % confidence interval of the samples' `fraction` quantile, `fraction` in
+/// (0, 1). Its ends are two order statistics, whose ranks are chosen so that the quantile lies between them
+/// with a binomial probability of 95 % or more (David and Nagaraja, Order Statistics, 3rd edition, section
+/// 7.1). It assumes only that the samples are independent. Few samples cannot give 95 % (median: fewer than
+/// 6, lower quartile: fewer than 11); the interval then reaches as far as the ranks allow. `samples` must not
+/// be empty.
 Interval quantile_interval(std::span<const double> samples, double fraction);
 /// Returns the interval of estimate().
 Interval estimate_interval(std::span<const double> samples);
-/// Returns the interval of a candidate's time: that of its samples, corrected as the time was. Without
-/// samples, the spread around the time.
+/// Returns the interval of a candidate's time: the interval of its samples, corrected by the same factor as
+/// the time. Without samples it is the spread around the time.
 Interval interval_of(const Timing& timing);
 
-/// Limit of the correction by the reference kernel. If it moved further, it met other work on the machine,
-/// which says nothing about what the candidate met. Measured beside four compilers on two cores, 2026-11-21:
-/// without the limit single trials came out twice too fast.
+/// Limit of the correction by the reference kernel. If the reference kernel's time changed by more than this
+/// factor, another program disturbed it, and the change says nothing about the candidate. Without the limit
+/// single trials came out twice too fast (measured while four compilers ran on two cores, 2026-11-21).
 inline constexpr double kLargestCorrection = 1.15;
-/// Corrects `raw_us`, which was timed while the reference kernel took `beside_us`; usually in the session it
-/// takes `usual_us`. If one of these is 0, returns `raw_us`.
+/// Corrects `raw_us` by the reference kernel. `beside_us` is the reference kernel's time next to the
+/// candidate's, and `usual_us` its usual time in the session. If one of the two is 0, returns `raw_us`.
 double corrected_us(double raw_us, double beside_us, double usual_us);
 
 }  // namespace lehr

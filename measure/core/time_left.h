@@ -6,15 +6,15 @@ namespace lehr {
 /// Seconds left if there is no limit.
 inline constexpr double kNoLimitS = 1e9;
 
-/// Seconds from now. Negative: passed.
+/// Seconds from now until limits. A negative value means that the limit has passed.
 struct TimeLeft {
-  /// Until then everything is done as well as possible. After it only necessary work is done: a checked call
-  /// and the fewest samples.
+  /// Until this time everything is done as well as possible. After it only necessary work is done: a checked
+  /// call and the fewest samples.
   double wanted_s = kNoLimitS;
-  /// After it nothing begins, and what still runs is ended as if it had never begun.
+  /// After this time nothing begins. What is still running is stopped and counts as never begun.
   double most_s = kNoLimitS;
-  /// A compilation that is still running then is ended, too, so that a very long one does not use up time
-  /// kept for later steps.
+  /// A compilation that is still running at this time is stopped, too, so that a very long compilation does
+  /// not use up time kept for later steps.
   double compile_s = kNoLimitS;
 };
 

@@ -1,5 +1,5 @@
-// Two stages: each block sums the values of its threads, then one block sums those of all blocks. Nothing
-// depends on the order.
+// Totals are computed in two stages: each block combines the values of its threads, then one block combines
+// the values of all blocks. The result does not depend on the order.
 #include "measure/cuda/check_kernels.h"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@
 namespace lehr {
 namespace {
 
-// The arithmetic is the host's (workload/inputs.h, measure/core/check.cpp): integers, and doubles whose
-// products are not followed by an addition, so that nothing can be contracted.
+// The arithmetic is the same as the host's (workload/inputs.h, measure/core/check.cpp): integers, and doubles
+// in which no multiplication is followed by an addition, so that nothing can be contracted.
 constexpr const char* kCommon = R"(
 typedef unsigned long long lehr_u64;
 __device__ __forceinline__ lehr_u64 lehr_mix(lehr_u64 x) {
@@ -123,7 +123,7 @@ std::string sum_text() {
       kHead, kShared);
 }
 
-/// Returns an expression for `raw`, an element as it lies in memory.
+/// Returns an expression for the value of `raw`, which is an element as it lies in memory.
 std::string value_of(DType type) {
   switch (type) {
     case DType::kF16:
@@ -145,7 +145,7 @@ std::string is_poison(DType type) {
       return "raw == 0xffff";
   }
 }
-/// Returns text that allows for the output's rounding: half a unit is no error (half_unit() in
+/// Returns text that allows for the output's rounding: an error of half a unit counts as 0 (half_unit() in
 /// measure/core/check.cpp).
 std::string rounding_text(DType type) {
   const std::optional<NarrowFormat> format = narrow_format(type);
@@ -161,8 +161,8 @@ std::string rounding_text(DType type) {
                      format->fraction_bits, (1 << format->fraction_bits) - 1, format->least_exponent);
 }
 
-/// The type of the expected elements, and the statements that compute the difference: in integers if both are
-/// s64.
+/// The type of the expected elements, and the statements that compute the difference. The difference is
+/// computed in integers if result and expected values are both s64.
 struct ExpectedText {
   std::string_view type, nothing, wanted, difference;
 };
@@ -259,7 +259,7 @@ std::string total_text() {
       kHead, kShared);
 }
 
-/// Returns the text of the kernel with this name. CHECKs that there is one.
+/// Returns the text of the kernel named `entry`. CHECKs that there is such a kernel.
 std::string text_of(const std::string& entry) {
   if (entry == "lehr_sum") return sum_text();
   if (entry == "lehr_total") return total_text();

@@ -12,10 +12,10 @@
 namespace lehr {
 namespace {
 
-/// Right elements at each end of an output that is otherwise poison.
+/// Number of right elements at each end of an output that is otherwise poison.
 constexpr std::int64_t kRight = 64;
 
-/// Runs one drill; keeps the first error.
+/// Runs one drill. Keeps the first error.
 class Drill {
  public:
   Drill(const CudaChecker& checker, const CudaTensors& tensors, const DrilledOutput& output)
@@ -89,7 +89,8 @@ class Drill {
     demand(of(nothing_).wrong == of(nothing_).compared, "that poison is wrong");
   }
 
-  /// Writes right elements at both ends, and poison between them. Then the right findings are known.
+  /// Writes right elements at both ends of the output, and poison between them, so that the correct findings
+  /// are known.
   void write_right_ones() {
     std::int64_t written = 0;
     for (std::int64_t i = 0; i < known().elements; ++i) {
@@ -132,7 +133,8 @@ class Drill {
     write_right(at);
   }
 
-  /// Checks an element with poison around it: here a right element makes the difference.
+  /// Makes an element right that is surrounded by poison. The check must then report one wrong and one
+  /// unwritten element less.
   void middle_element() {
     const std::int64_t at = known().elements / 2;
     if (!is_poisoned_ || !expects(at) || at < kRight || at >= known().elements - kRight) return;

@@ -3,8 +3,8 @@
 namespace lehr {
 namespace {
 
-/// A kernel that does nothing, for the driver's own compiler: PTX ISA 7.8 came with CUDA 11.8, as did the
-/// query.
+/// A kernel that does nothing, as PTX for the driver's own compiler. PTX ISA 7.8 came with CUDA 11.8, as did
+/// the query.
 constexpr char kProbe[] = R"(.version 7.8
 .target sm_90
 .address_size 64
@@ -14,8 +14,8 @@ constexpr int kThreads = 128;
 
 }  // namespace
 
-// With all of the shared memory that a block may have, each block has a multiprocessor to itself. So the
-// answer only depends on which multiprocessors are in one GPC, and so in one cluster.
+// Each block uses all of the shared memory that a block may have, so it has a multiprocessor to itself. So
+// the answer depends only on which multiprocessors are in the same GPC, and can form a cluster.
 std::array<int, 3> clusters_at_once(const CudaDriver& driver, int ordinal, const Limits& limits) {
   std::array<int, 3> result{};
   CudaContext context;

@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// Returns Limits::clusters_at_once of a device of compute capability 9.0 or more, whose other limits are
-/// `limits`; 0 if the driver has no answer. Makes the device's context, and releases it.
+/// Returns Limits::clusters_at_once of a device of compute capability 9.0 or more; 0 if the driver has no
+/// answer. `limits` are the device's other limits. Makes the device's context, and releases it.
 std::array<int, 3> clusters_at_once(const CudaDriver& driver, int ordinal, const Limits& limits);
 
 }  // namespace lehr

@@ -17,26 +17,27 @@
 namespace lehr {
 namespace {
 
-// Seed of sums; any number.
+// Seed of sums. Any number will do.
 constexpr std::uint64_t kSumSeed = 0x6c656872;
-/// Longest launch: watchdogs of displays end launches of two seconds (NVIDIA, "CUDA on Windows and Linux:
-/// timeouts").
+/// Upper limit of a launch in microseconds. Watchdogs of displays end launches of two seconds (NVIDIA, "CUDA
+/// on Windows and Linux: timeouts").
 constexpr double kLongestLaunchUs = 0.2e6;
-/// Longest time for all expected values. If they take longer, only some bands are computed, as on the host.
+/// Upper limit, in microseconds, of the time for all expected values. If they take longer, only some bands
+/// are computed, as on the host.
 constexpr double kLongestUs = 0.5e6;
 // CUDA C++ Programming Guide 13.0, "Technical Specifications".
 constexpr std::int64_t kMostBandsOfALaunch = 65535;
-/// Products that the host sums up to prove the plain kernel: a tenth of a second.
+/// Number of products that the host computes to verify the plain kernel. They take a tenth of a second.
 constexpr std::int64_t kProvenProducts = 10'000'000;
-/// Elements of an input that are compared, and the number of parts that they are in.
+/// Number of elements of an input that are compared, and the number of parts that they form.
 constexpr std::int64_t kSampledElements = 1000;
 constexpr int kSampledParts = 8;
-/// Bytes between jobs in their memory.
+/// Distance in bytes between jobs in the jobs' memory.
 constexpr int kJobBytes = 256;
 static_assert(sizeof(SumJob) <= kJobBytes);
 enum JobPlace { kInputsPlace, kSumPlace, kComparePlace, kTotalPlace, kJobPlaces };
 
-/// Returns all bands: the first, the last, then the others in an order without a pattern.
+/// Returns all bands: the first, the last, then the others in pseudo-random order.
 std::vector<std::int32_t> band_order(std::int64_t bands) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(bands));
   std::iota(order.begin(), order.end(), 0);
@@ -109,7 +110,7 @@ CudaStatus CudaChecker::write_job(int place, const void* job, std::size_t bytes)
   return jobs_.write(place * kJobBytes, job, static_cast<std::int64_t>(bytes));
 }
 
-/// Totals the results of run_compare() or lehr_sum.
+/// Runs lehr_total over the results of lehr_compare, lehr_sum or both.
 CudaStatus CudaChecker::total(bool compares, bool sums_up, CheckResult& result) const {
   constexpr std::uint64_t kBlocks = kCheckBlocks;
   const TotalJob job = {++number_, compares ? kBlocks : 0, sums_up ? kBlocks : 0};
@@ -132,7 +133,7 @@ CudaStatus CudaChecker::sum(CudaAddress from, const SumJob& job, std::uint64_t& 
   if (status.ok())
     status = launch("lehr_sum", kCheckBlocks, {from, jobs_.address() + kSumPlace * kJobBytes, sums});
   if (status.ok()) status = total(false, true, result);
-  // A total of another check, or of none, is not a sum of these bytes.
+  // If the total belongs to another check, or there is none, it is not a sum of these bytes.
   sum = result.number == number_ ? result.sum : ~result.sum;
   return status;
 }
@@ -147,7 +148,7 @@ SumJob CudaChecker::set_job() const {
   return job;
 }
 
-/// Compares all outputs. The first result has the sum of the set, too.
+/// Compares all outputs. The first result also has the sum of the set.
 CudaStatus CudaChecker::run_compare(std::vector<CheckResult>& results) const {
   const SumJob whole = set_job();
   const CudaAddress sums = partials_.address() + std::uint64_t{kCheckBlocks} * kPartialWords * 8;
@@ -165,7 +166,7 @@ CudaStatus CudaChecker::run_compare(std::vector<CheckResult>& results) const {
       status = launch("lehr_sum", kCheckBlocks,
                       {tensors_->address_of_set_0(), jobs_.address() + kSumPlace * kJobBytes, sums});
     if (status.ok()) status = total(true, i == 0, results[i]);
-    // A total of another check, or of none, says nothing about this one.
+    // If the total belongs to another check, or there is none, it says nothing about this check.
     if (results[i].number != number_) results[i].number = 0;
   }
   return status;
@@ -253,7 +254,8 @@ CudaStatus CudaChecker::allocate_expected(std::vector<CudaMemory>& memory) const
   return status;
 }
 
-/// Chooses the expected values by seed. Those of earlier seeds are kept: proofs alternate between two.
+/// Selects the expected values of the current seed. Values of earlier seeds are kept, because proofs
+/// alternate between two seeds.
 CudaStatus CudaChecker::place_expected(bool& there) {
   there = expected_.contains(seed_);
   if (there) return {};
@@ -276,8 +278,8 @@ std::vector<CudaAddress> CudaChecker::plain_addresses() const {
   return addresses;
 }
 
-/// Makes the expected values in groups of bands, which grow until a launch is as long as it may be. The first
-/// time, their speed decides how many bands there is time for; later calls make as many.
+/// Makes the expected values in groups of bands. The groups grow until a launch takes as long as it may. In
+/// the first call the speed decides for how many bands there is time; later calls make the same number.
 CudaStatus CudaChecker::make_expected() {
   CudaStatus status;
   for (std::size_t i = 0; i < outputs_.size() && status.ok(); ++i)
@@ -329,7 +331,8 @@ CudaStatus CudaChecker::take_sums() {
   return status;
 }
 
-/// Compares parts of an input bit for bit: its ends, and some between.
+/// Compares parts of each input with the host's values bit for bit: both ends, and some parts between.
+/// Returns the first difference.
 std::string CudaChecker::other_inputs(const Problem& problem) const {
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
@@ -354,14 +357,15 @@ std::string CudaChecker::other_inputs(const Problem& problem) const {
   return "";
 }
 
-/// Compares some expected values with a host computation that shares nothing with the device's. Whole rows
-/// and columns of inputs contribute to them.
+/// Compares some expected values with values from a host computation that shares no code with the device's.
+/// Whole rows and columns of inputs contribute to them.
 std::string CudaChecker::other_values(const Problem& problem, std::size_t argument, const Argument& known,
                                       int threads) const {
   std::int64_t compared = 0;
   const std::vector<std::int64_t> indices = problem.kind->telling(problem, argument, kProvenProducts);
   const std::vector<unsigned char> proof = problem.kind->expected_at(problem, argument, indices, threads);
-  // Both are right to f64 and rounded to f32, or not rounded and summed in another order.
+  // Both values are right to f64 precision. They were rounded to f32, or were not rounded but accumulated in
+  // another order.
   const double unit = known.expected_as == DType::kF32 ? 0x1p-22 : 0x1p-40;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     if (is_nothing(known, indices[i])) continue;
@@ -376,7 +380,7 @@ std::string CudaChecker::other_values(const Problem& problem, std::size_t argume
   return compared > 0 ? "" : "it expects nothing that the host knows";
 }
 
-/// Compares these values with the host's, and looks for planted faults.
+/// Compares the values of a new seed with the host's, and runs the drill.
 std::string CudaChecker::first_time(const CudaTensors& tensors, const Problem& problem, int threads) {
   std::string amiss = other_inputs(problem);
   for (std::size_t i = 0; i < outputs_.size() && amiss.empty(); ++i) {
@@ -406,7 +410,7 @@ std::string CudaChecker::prepare(CudaTensors& tensors, Problem& problem, int thr
   if (status.ok()) status = tensors.reset_outputs();
   if (status.ok()) status = take_sums();
   const auto known = proven_.find(seed_);
-  // A candidate may have written there.
+  // A candidate may have written to the expected values.
   if (status.ok() && there && known != proven_.end() && known->second != sums_) {
     status = make_expected();
     if (status.ok()) status = take_sums();

@@ -1,5 +1,5 @@
-// Makes inputs and expected values and compares outputs on the device itself: a check returns a hundred
-// bytes.
+// Makes inputs and expected values and compares outputs on the device. Only about a hundred bytes per check
+// are copied to the host.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,32 @@ namespace lehr {
 struct DeviceFindings {
   std::vector<Findings> outputs;  ///< in the order of CudaTensors::outputs()
   bool inputs_whole = false;      ///< whether inputs and guards are unchanged
-  bool expected_whole = false;    ///< whether the expected values are, too, and all of them were compared
+  /// Whether the expected values are unchanged, too, and all of them were compared.
+  bool expected_whole = false;
 };
 
 class CudaChecker {
  public:
-  /// Borrows driver and stream. Returns why these kernels cannot be used; "" if they can.
+  /// Borrows driver and stream. Returns why the kernels of `check` cannot be used; "" if they can.
   std::string open(const CudaDriver& driver, const CudaStream& stream, const DeviceCheck& check,
                    const Problem& problem);
-  /// Makes the inputs in all sets of `tensors`, which were placed before, and the expected values. Compares
-  /// parts of both with the host's own, once for each seed, and checks whether planted faults are found.
-  /// Returns what is wrong; "" if nothing is. Sets the problem's tolerances. The outputs are reset at the
-  /// end.
+  /// Makes the inputs in all sets of `tensors`, which must have been placed, and the expected values. Once
+  /// for each seed, it compares parts of both with values that the host computes, and checks whether planted
+  /// faults are found. Returns a sentence about what is wrong; "" if nothing is wrong. Sets the problem's
+  /// tolerances. Finally resets the outputs.
   std::string prepare(CudaTensors& tensors, Problem& problem, int threads);
 
-  /// Checks set 0 of the tensors of prepare(). Returns the first bad status instead, if there is one.
+  /// Checks set 0 of the tensors given to prepare(). If a driver call fails, returns its status.
   std::variant<DeviceFindings, CudaStatus> check() const;
-  /// Whether inputs and guards are unchanged; checks nothing else.
+  /// Returns whether inputs and guards are unchanged. Checks nothing else.
   std::variant<bool, CudaStatus> inputs_whole() const;
-  /// Whether this tensor of set 0 holds what was placed.
+  /// Sets `whole` to whether this tensor of set 0 has its placed values.
   CudaStatus is_whole(std::size_t tensor, bool& whole) const;
-  /// Reads or writes one expected value of output number `output`: its bytes, in Argument::expected_as.
+  /// Read or write one expected value of the output at position `output`, as bytes in the type
+  /// Argument::expected_as.
   CudaStatus expected_at(std::size_t output, std::int64_t element, void* bytes) const;
   CudaStatus set_expected(std::size_t output, std::int64_t element, const void* bytes) const;
-  /// Reads all of them, including nothing_expected().
+  /// Reads all expected values, including nothing_expected().
   CudaStatus read_expected(std::size_t output, std::vector<unsigned char>& bytes) const;
 
  private:
@@ -79,20 +81,21 @@ class CudaChecker {
   DeviceCheck check_;
   std::map<std::string, CudaKernel> kernels_;
   CudaKernel plain_;
-  std::map<std::size_t, CudaMemory> tables_;                   ///< of values, by argument
-  std::map<std::uint64_t, std::vector<CudaMemory>> expected_;  ///< by seed, then by output
-  std::uint64_t seed_ = 0;                                     ///< of the inputs that are in place
+  std::map<std::size_t, CudaMemory> tables_;                   ///< tables of values, by argument
+  std::map<std::uint64_t, std::vector<CudaMemory>> expected_;  ///< expected values by seed, then by output
+  std::uint64_t seed_ = 0;                                     ///< seed of the inputs that are in place
   CudaMemory bands_, partials_, jobs_, result_;
   struct Output {
     std::size_t argument = 0;
     Argument of;          ///< without values
-    std::string compare;  ///< the kernel's name
+    std::string compare;  ///< name of the comparing kernel
     std::int64_t expected_count = 0;
   };
   std::vector<Output> outputs_;
-  std::int64_t bands_made_ = 0;  ///< of DeviceCheck::bands; 0: not known yet
+  /// Number of bands of DeviceCheck::bands that are computed; 0: not known yet.
+  std::int64_t bands_made_ = 0;
   Sums sums_;
-  std::map<std::uint64_t, Sums> proven_;  ///< sums of values that were compared with the host's, by seed
+  std::map<std::uint64_t, Sums> proven_;  ///< sums over values that were compared with the host's, by seed
   mutable std::uint64_t number_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Facts about a CUDA device: identity and limits from the driver's attributes, and from its count of
+// Facts about a CUDA device: identity and limits from the driver's attributes, and from its query for
 // clusters.
 #include "measure/cuda/cuda_device.h"
 
@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// Asks for the limits. The driver's answer replaces the value of the table of architectures.
+/// Asks the driver for the limits. Its answers replace the values from the table of architectures.
 void ask_limits(const CudaDriver& driver, int ordinal, Limits& limits) {
   const auto ask = [&](CudaAttribute attribute, auto& value) {
     if (const auto answer = driver.attribute(ordinal, attribute)) value = *answer;

@@ -1,4 +1,4 @@
-// The identity and the limits of a CUDA device, asked of the driver.
+// The identity and the limits of a CUDA device, from the driver.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace lehr {
 
-/// Returns the device; nullopt with a reason in `why_not` if it does not exist, or its architecture is not
-/// known (target/cuda/archs.h).
+/// Returns the device. If it does not exist, or its architecture is not known (target/cuda/archs.h), returns
+/// nullopt and sets `why_not` to the reason.
 std::optional<Device> cuda_device_of(const CudaDriver& driver, int ordinal, std::string& why_not);
-/// Returns a device of the installed driver; nullopt with a reason also if there is no driver.
+/// Returns a device of the installed driver. If there is no driver, also returns nullopt and sets `why_not`.
 std::optional<Device> cuda_device(int ordinal, std::string& why_not);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Values over the driver's functions.
+// Wraps the driver's functions.
 #include "measure/cuda/cuda_driver.h"
 
 #include <fmt/core.h>
@@ -16,7 +16,7 @@ constexpr unsigned kStreamDefault = 0;  // CU_STREAM_DEFAULT: ordered with the f
 constexpr int kCaptureModeThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 constexpr std::size_t kUuidBytes = 16;
 
-/// Returns enum CUtensorMapDataType; floats of 8 bits are copied as bytes.
+/// Returns enum CUtensorMapDataType. 8-bit floats are copied as bytes.
 int tensor_map_type(DType type, bool tf32) {
   switch (type) {
     case DType::kF64:
@@ -40,7 +40,7 @@ int tensor_map_type(DType type, bool tf32) {
     case DType::kE4M3:
     case DType::kE5M2:
     case DType::kS16:
-    case DType::kS7:  // none has these
+    case DType::kS7:  // no tensor map has these types
       return 0;
   }
   return 0;
@@ -72,7 +72,8 @@ std::optional<CudaVersion> installed_driver_version(const std::string& library) 
   if (!handle) return std::nullopt;
   int number = 0;
   auto* const ask = function_of<int(int*)>(handle, "cuDriverGetVersion");
-  const bool answered = ask != nullptr && ask(&number) == 0 && number > 0;  // 0: a library without its driver
+  // 0: there is a library, but no driver.
+  const bool answered = ask != nullptr && ask(&number) == 0 && number > 0;
   dlclose(handle);
   return answered ? std::optional(version_of(number)) : std::nullopt;
 }
@@ -366,7 +367,7 @@ CudaStatus CudaStream::end_capture(CudaGraph& graph) const {
   driver_->functions().graph_destroy(captured);
   if (!status.ok()) return status;
   graph.executable_ = LibraryHandle(executable, {driver_->functions().graph_executable_destroy});
-  // Otherwise the first launch does it, between the events that time it.
+  // Without this the first launch uploads the graph, between the events that time it.
   return {driver_->functions().graph_upload(executable, stream_.get()), "cuGraphUpload"};
 }
 CudaStatus CudaStream::launch(const CudaGraph& graph) const {

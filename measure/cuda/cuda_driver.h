@@ -1,5 +1,6 @@
-// The CUDA driver as RAII values over status codes. libcuda.so.1 is loaded when a CudaDriver is constructed
-// and never linked: cuda_device.cpp asks it about the GPU, cuda_runner.cpp runs candidates with it.
+// The CUDA driver wrapped in RAII values and status codes. libcuda.so.1 is loaded when a CudaDriver is
+// constructed and never linked. cuda_device.cpp gets facts about the GPU from it, and cuda_runner.cpp runs
+// candidates with it.
 #pragma once
 
 #include <cstdint>
@@ -23,29 +24,30 @@ struct [[nodiscard]] CudaStatus {
   bool ok() const { return code == 0; }
   bool out_of_memory() const { return code == 2; }
   bool launch_timeout() const { return code == 702; }
-  /// Whether the context is lost: every later call fails, and only a new process helps (per enum CUresult:
-  /// contained, illegal address or instruction, timeout, assert, hardware stack, launch failure, ECC,
-  /// unknown).
+  /// Whether the context is lost, so that every later call fails and only a new process helps. According to
+  /// enum CUresult these errors do that: contained error, illegal address or instruction, timeout, assert,
+  /// hardware stack error, launch failure, ECC error, unknown error.
   bool sticky() const;
 };
 
-/// A version of CUDA: the one that a driver serves, or that a compiler belongs to.
+/// A version of CUDA, of a driver or of a compiler.
 struct CudaVersion {
   int major = 0, minor = 0;
   friend bool operator==(const CudaVersion&, const CudaVersion&) = default;
 };
 /// Returns "12.9".
 std::string to_text(const CudaVersion& version);
-/// Returns the version that the installed driver serves, without starting it; nullopt if there is no driver.
+/// Returns the CUDA version that the installed driver supports, without initializing the driver; nullopt if
+/// there is no driver.
 std::optional<CudaVersion> installed_driver_version(const std::string& library = "libcuda.so.1");
 
-/// The loaded driver: its function table. It must outlive everything that is made with it.
+/// The loaded driver with its functions. It must outlive everything that is made with it.
 class CudaDriver {
  public:
   struct Functions;
 
-  /// Opens the driver; nullptr with a reason in `why_not` if the library is missing, lacks a function, or
-  /// cuInit fails (no GPU).
+  /// Opens the driver. Returns nullptr and sets `why_not` to the reason if the library is missing, lacks a
+  /// function, or cuInit fails (no GPU).
   static std::unique_ptr<CudaDriver> open(const std::string& library, std::string& why_not);
   ~CudaDriver();
   CudaDriver(const CudaDriver&) = delete;
@@ -57,7 +59,7 @@ class CudaDriver {
 
   std::string version() const;  ///< CUDA version that the driver supports: "13.0"
   int device_count() const;
-  std::string device_name(int ordinal) const;  ///< "" if not known, as the next one
+  std::string device_name(int ordinal) const;  ///< "" if not known; device_uuid() too
   std::string device_uuid(
       int ordinal) const;  ///< "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as nvidia-smi prints it
   std::optional<int> attribute(int ordinal, CudaAttribute attribute) const;
@@ -84,7 +86,8 @@ class CudaContext {
   int device_ = 0;
 };
 
-/// Device memory. Fills and writes happen before later work of a CudaStream, reads after its earlier work.
+/// Device memory. Fills and writes finish before later work of a CudaStream begins. Reads begin after earlier
+/// work of the stream has finished.
 class CudaMemory {
  public:
   CudaMemory() = default;
@@ -109,25 +112,25 @@ class CudaMemory {
   std::int64_t bytes_ = 0;
 };
 
-/// Returns the driver's arguments for a tensor map, without the address of the tensor of `type`.
+/// Returns the driver's arguments for a tensor map of a tensor of `type`, without the tensor's address.
 CudaTensorMapArguments arguments_of(const ir::TensorMap& map, DType type);
-/// Makes the argument that a kernel gets instead of the address of a tensor of `type`. Needs compute
-/// capability 9.0 and an address that is a multiple of 16.
+/// Makes the tensor map that a kernel gets as an argument instead of the address of a tensor of `type`. Needs
+/// compute capability 9.0, and an address that is a multiple of 16.
 CudaStatus encode_tensor_map(const CudaDriver& driver, const ir::TensorMap& map, DType type,
                              CudaAddress address, CudaTensorMap& result);
 
 /// A loaded cubin and one of its kernels.
 class CudaKernel {
  public:
-  /// Loads `image`, a cubin in memory, to the device.
+  /// Loads `image`, a cubin in memory, onto the device.
   CudaStatus load(const CudaDriver& driver, const void* image, const std::string& entry);
 
   std::optional<int> attribute(CudaFunctionAttribute attribute) const;
   /// Allows launches with up to `bytes` of dynamic shared memory; needed above 48 KiB.
   CudaStatus allow_dynamic_shared(std::int64_t bytes) const;
-  /// Returns how many clusters of `blocks` blocks, each of `threads` threads with `shared_bytes` of dynamic
-  /// shared memory, the device runs at the same time. nullopt: the driver does not know the query, or such
-  /// clusters are not possible.
+  /// Returns how many clusters the device runs at the same time. A cluster has `blocks` blocks, each with
+  /// `threads` threads and `shared_bytes` of dynamic shared memory. nullopt: the driver does not support the
+  /// query, or such clusters are not possible.
   std::optional<int> clusters_at_once(int blocks, int threads, std::int64_t shared_bytes) const;
   void* function() const { return function_; }
 
@@ -149,13 +152,13 @@ class CudaStream {
   CudaStatus wait() const;
   /// Returns the time between the two records, after wait(). The events' resolution is about 0.5 us.
   CudaStatus elapsed_us(double& us) const;
-  /// Begins recording launches instead of running them, until end_capture().
+  /// From now on records launches instead of running them, until end_capture().
   CudaStatus begin_capture() const;
-  /// Ends the recording. The graph is on the device once this stream has come so far: then its first launch
-  /// takes no longer than the others.
+  /// Ends the recording. The graph is uploaded to the device as later work of this stream, so that its first
+  /// launch takes no longer than the others.
   CudaStatus end_capture(class CudaGraph& graph) const;
   CudaStatus launch(const class CudaGraph& graph) const;
-  /// Returns the CUstream, for libraries that put their own work on it.
+  /// Returns the CUstream, for libraries that launch their own work on it.
   void* handle() const { return stream_.get(); }
 
  private:

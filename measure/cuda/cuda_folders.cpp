@@ -1,4 +1,4 @@
-// Looks at folders; loads no library.
+// Looks at folders. Loads no library.
 #include "measure/cuda/cuda_folders.h"
 
 #include <algorithm>
@@ -33,14 +33,14 @@ bool has_cuda_libraries(const fs::path& folder) {
           }).empty();
 }
 
-/// Returns a toolkit's folders: NVIDIA's packages fill lib64 (a link to targets/x86_64-linux/lib), conda's
-/// lib.
+/// Returns the folders of a toolkit's libraries: NVIDIA's packages fill lib64 (a link to
+/// targets/x86_64-linux/lib), and conda's packages fill lib.
 std::vector<fs::path> toolkit_folders(const fs::path& toolkit) {
   return {toolkit / "lib64", toolkit / "targets/x86_64-linux/lib", toolkit / "targets/sbsa-linux/lib",
           toolkit / "lib"};
 }
 
-/// Returns the wheels' folders below `prefix`/lib/python3.*: nvidia/cu13/lib since CUDA 13,
+/// Returns the folders of the wheels below `prefix`/lib/python3.*: nvidia/cu13/lib since CUDA 13, and
 /// nvidia/cuda_nvrtc/lib before.
 std::vector<fs::path> wheel_folders(const fs::path& prefix) {
   std::vector<fs::path> folders;

@@ -1,6 +1,6 @@
-// Internal to measure/cuda: the driver's functions, with their ABI version (cuMemAlloc_v2). Prototypes are
-// written out here and in runtime/cuda_api.h from the CUDA Driver API 13.0 manual, so that the build is the
-// same with and without a toolkit.
+// Internal to measure/cuda: the driver's functions, with their ABI version (cuMemAlloc_v2). The prototypes
+// here and in runtime/cuda_api.h are declared by hand from the CUDA Driver API 13.0 manual, so that the build
+// is the same with and without a toolkit.
 #pragma once
 
 #include <cstddef>

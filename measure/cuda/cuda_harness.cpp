@@ -14,12 +14,12 @@
 namespace lehr {
 namespace {
 
-/// Most calls of one sample: enough to hide the ends of a 2 us kernel's sample, few enough to instantiate in
-/// 1 ms.
+/// Maximum number of calls of one sample. It is large enough to hide the ends of the sample of a 2 us kernel,
+/// and small enough to instantiate the graph in 1 ms.
 constexpr std::int64_t kMaxLaunches = 512;
-/// A sample of calls shorter than kShortUs has at least kMinLaunches calls, whatever its intended length:
-/// then the events' resolution of 0.5 us (CUDA Runtime API, cudaEventElapsedTime) and the graph's own launch
-/// are below 1 % of it.
+/// A sample of calls shorter than kShortUs has at least kMinLaunches calls, even if that exceeds its intended
+/// length. Then the events' resolution of 0.5 us (CUDA Runtime API, cudaEventElapsedTime) and the launch of
+/// the graph are below 1 % of the sample.
 constexpr double kShortUs = 50;
 constexpr std::int64_t kMinLaunches = 20;
 
@@ -29,7 +29,7 @@ std::int64_t calls_per_sample(double sample_us, double call_us) {
   return static_cast<std::int64_t>(std::clamp(wanted, least, static_cast<double>(kMaxLaunches)));
 }
 
-/// Keeps only elements with an expected value.
+/// Removes the elements without an expected value.
 void leave_out_nothing(Argument& output) {
   std::int64_t first = 0;
   while (first < output.elements && !is_nothing(output, first)) ++first;
@@ -121,7 +121,7 @@ void CudaHarness::place_tensors() {
   }
 }
 
-/// Returns false if the host must place the problem.
+/// Makes the inputs and expected values on the device. Returns false if the host must do it.
 bool CudaHarness::place_by_device() {
   place_tensors();
   const std::string amiss = checker_.prepare(tensors_, problem_, host_threads());
@@ -171,7 +171,7 @@ std::variant<Checked, Fault> CudaHarness::damaged(const std::string& what, const
   return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", who, what), {}}, false};
 }
 
-/// Judges findings. Looks for the damaged tensor if there is damage.
+/// Turns findings into a result. If guards or inputs are damaged, finds out which.
 std::variant<Checked, Fault> CudaHarness::judged(const DeviceFindings& seen, const std::string& who,
                                                  bool outputs) {
   if (!seen.inputs_whole) {
@@ -208,7 +208,7 @@ std::variant<Checked, Fault> CudaHarness::judged(const DeviceFindings& seen, con
   return all;
 }
 
-/// Checks whether calls have left everything right, including outputs if `outputs`.
+/// Checks inputs and guards after calls, and also the outputs if `outputs` is true.
 std::variant<Checked, Fault> CudaHarness::look(const std::string& who, bool outputs) {
   if (const CudaStatus status = stream().wait(); !status.ok())
     return fault(FailureKind::kLaunch, status, who);
@@ -224,7 +224,7 @@ std::variant<Checked, Fault> CudaHarness::look(const std::string& who, bool outp
   return outputs ? compared(problem_, who) : Checked{};
 }
 
-/// Compares the outputs of set 0 with what `problem` expects.
+/// Compares the outputs of set 0 with the expected values of `problem`.
 std::variant<Checked, Fault> CudaHarness::compared(const Problem& problem, const std::string& who) const {
   Checked all;
   for (const std::size_t output : tensors_.outputs()) {
@@ -256,7 +256,7 @@ std::optional<Fault> CudaHarness::damage_by_another() const {
   const auto lost = [](const std::string& what) {
     return Fault{{FailureKind::kCrash, "another kernel: " + what, {}}, true, true};
   };
-  // A driver that no longer answers reports that to the candidate that calls it next.
+  // If the driver no longer answers, the candidate that calls it next gets the error.
   if (by_device()) {
     const std::variant<bool, CudaStatus> whole = checker_.inputs_whole();
     const bool* seen = std::get_if<bool>(&whole);
@@ -285,7 +285,7 @@ std::optional<Fault> CudaHarness::capture(const Call& call, std::int64_t calls, 
     return fault(FailureKind::kLaunch, status, who);
   std::optional<Fault> refused;
   for (std::int64_t i = 0; i < calls && !refused; ++i) refused = call(i % tensors_.sets());
-  // Also after a refused call: the stream must leave the mode.
+  // Also done after a refused call, because the stream must leave capture mode.
   const CudaStatus ended = stream().end_capture(graph);
   if (refused) return refused;
   if (!ended.ok()) return fault(FailureKind::kLaunch, ended, who);
@@ -304,15 +304,16 @@ CudaStatus CudaHarness::sample(const CudaGraph& graph, std::int64_t calls, doubl
   return status;
 }
 
-/// Asks while an untimed repetition runs: an idle GPU has another clock and draws less.
+/// Reads the GPU's state while an untimed repetition runs: an idle GPU has another clock and draws less
+/// power.
 std::optional<GpuState> CudaHarness::state_while_busy(const CudaGraph& graph) const {
   if (!device_->nvml || !stream().launch(graph).ok()) return std::nullopt;
   const std::optional<GpuState> state = device_->nvml->read();
   return stream().wait().ok() ? state : std::nullopt;
 }
 
-/// Returns the shorter time of two calls: in the first, instructions, tensor maps and the clock may be cold,
-/// and it may take several times as long as a short kernel's later calls.
+/// Returns the shorter time of two calls. In the first call instructions, tensor maps and the clock may be
+/// cold, so it may take several times as long as a short kernel's later calls.
 std::variant<double, Fault> CudaHarness::warm_up_us(const Call& call, const std::string& who) const {
   CudaGraph one;
   if (std::optional<Fault> refused = capture(call, 1, who, one)) return *std::move(refused);
@@ -337,7 +338,7 @@ std::variant<Samples, Fault> CudaHarness::time(const Call& call, const SampleReq
     double us = 0;
     if (const CudaStatus status = sample(graph, calls, us); !status.ok()) return failed(status);
     samples.us.push_back(us);
-    // An empty kernel still counts, else a fake or broken clock would sample forever.
+    // An empty kernel counts as 0.5 us, because sampling would never end with a clock that is fake or broken.
     total_us += std::max(us, 0.5) * static_cast<double>(calls);
   }
   samples.hopeless = is_hopeless(samples, request);

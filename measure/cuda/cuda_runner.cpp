@@ -75,8 +75,8 @@ void CudaRunner::unload(int slot) {
 }
 
 /// Returns a function that launches the kernel with the tensors of a set. Calls on one stream run one after
-/// the other, so they share the workspace. Those that overlap wait for each other before they touch it
-/// (ir::Kernel::programmatic).
+/// the other, so they share the workspace. Kernels that overlap with the previous call wait for it before
+/// they touch the workspace (ir::Kernel::programmatic).
 CudaHarness::Call CudaRunner::call_of(const Slot& slot) const {
   return [this, &slot](std::int64_t set) -> std::optional<Fault> {
     std::vector<CudaAddress> addresses;
@@ -115,7 +115,8 @@ std::variant<Checked, Fault> CudaRunner::check(int slot_number) {
     const std::string text = text_of(*damage, fmt::format("workspace {}", damage->piece));
     return Fault{{FailureKind::kWrongResult, fmt::format("{}: {}", slot.candidate.entry, text), {}}, false};
   }
-  // Once more: what the first launch left in the workspace must work for the next one, also while both run.
+  // Checks two launches: the next launch must work with the workspace that the first one has left, also while
+  // both are running.
   const CudaHarness::Call twice = [&](std::int64_t set) {
     std::optional<Fault> refused = once(set);
     return refused ? refused : once(set);

@@ -35,12 +35,12 @@ class CudaRunner : public Runner {
     CudaArena workspace;
   };
   Slot& loaded(int slot);
-  /// Fills the workspaces with zeros, as before a kernel's first launch.
+  /// Fills the workspaces with zeros, which is their state before a kernel's first launch.
   std::optional<Fault> place_workspace(Slot& slot) const;
   CudaHarness::Call call_of(const Slot& slot) const;
 
   CudaHarness harness_;
-  std::map<int, Slot> slots_;  ///< destroyed first: modules go before the context
+  std::map<int, Slot> slots_;  ///< destroyed first: modules must be unloaded before the context is released
 };
 
 }  // namespace lehr

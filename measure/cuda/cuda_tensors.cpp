@@ -11,7 +11,7 @@
 namespace lehr {
 namespace {
 
-/// Most sets: a sample would not use more (cuda_harness.cpp, kMaxLaunches).
+/// Maximum number of sets. A sample would not use more (kMaxLaunches in cuda_harness.cpp).
 constexpr std::int64_t kMaxSets = 512;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Prototypes and enumerators are written out here from the NVML API Reference Guide 13.0 ("Initialization and
+// Prototypes and enumerators are declared by hand from the NVML API Reference Guide 13.0 ("Initialization and
 // Cleanup", "Device Queries"), so that no header is needed.
 #include "measure/cuda/nvml.h"
 

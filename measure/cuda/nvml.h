@@ -9,13 +9,13 @@
 
 namespace lehr {
 
-/// libnvidia-ml.so.1, loaded when an object is opened.
+/// libnvidia-ml.so.1. It is loaded when an object is opened.
 class Nvml {
  public:
   struct Functions;
 
-  /// Opens the library. `uuid` is that of CudaDriver::device_uuid(). Returns nullptr if the library, one of
-  /// its functions or the device is missing: times are valid without it.
+  /// Opens the library. `uuid` is the device's (CudaDriver::device_uuid()). Returns nullptr if the library,
+  /// one of its functions or the device is missing. Times are valid without NVML.
   static std::unique_ptr<Nvml> open(const std::string& library, const std::string& uuid);
   ~Nvml();
   Nvml(const Nvml&) = delete;

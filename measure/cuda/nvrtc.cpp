@@ -1,5 +1,5 @@
 // The only file that knows NVRTC's functions, except for its version (nvrtc_library.cpp). Prototypes are
-// written out here from the NVRTC 13.0 manual (their ABI has not changed since 11.1), so that the build is
+// declared by hand from the NVRTC 13.0 manual (their ABI has not changed since 11.1), so that the build is
 // the same with and without a CUDA toolkit.
 #include "measure/cuda/nvrtc.h"
 
@@ -79,7 +79,7 @@ struct Program {
   }
 };
 
-/// Cancels if it returns 1. NVRTC calls this between passes. Once past the deadline it stays past it, as
+/// NVRTC calls this between passes, and cancels if it returns 1. Once it has returned 1 it always does, as
 /// NVRTC requires.
 int past_deadline(void* deadline, void*) {
   return Clock::now() >= *static_cast<Clock::time_point*>(deadline) ? 1 : 0;
@@ -124,16 +124,18 @@ struct NvrtcCompiler::State {
   std::optional<TempDir> directory;  ///< made by the first compile()
   std::uint64_t compiled = 0;
 
-  /// Returns the options. --extra-device-vectorization is not among them: the AST already says which accesses
-  /// are vectors, and features are computed from it.
+  /// Returns the options. --extra-device-vectorization is not one of them: the AST already says which
+  /// accesses are vectors, and features are computed from the AST.
   std::vector<std::string> arguments() const {
     std::vector<std::string> arguments = {arch_option(options.arch), "--std=c++17", "-Xptxas", "-v"};
-    // NVRTC's cache, since 12.9, answers without running ptxas: the log with the spills would be missing.
+    // NVRTC's cache, since 12.9, returns results without running ptxas: the log with the spills would be
+    // missing.
     if (major * 100 + minor >= 1209) arguments.push_back("--no-cache");
     return arguments;
   }
 
-  /// Returns the log and the resources of a program; `take` takes its output.
+  /// Compiles a source. `take` gets the compiled program and stores its output. The result has the log and
+  /// the resources, but no path.
   template <typename Take>
   Compiled compile(const Source& source, const Take& take) {
     const Clock::time_point begin = Clock::now();

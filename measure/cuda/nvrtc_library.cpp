@@ -12,8 +12,8 @@
 namespace lehr {
 namespace {
 
-/// Major versions in the libraries' names, newest first. The flow callback, cubins and the used options exist
-/// since 12.0; the newest number is not released yet (2025).
+/// Major versions in the libraries' names, the newest first. The flow callback, cubins and the options that
+/// we use exist since 12.0. The newest number is not released yet (2025).
 constexpr int kNewestMajor = 15, kOldestMajor = 12;
 
 /// Loads the builtins. NVRTC opens libnvrtc-builtins.so.13.0 by its bare name when it compiles, and has no
@@ -28,7 +28,7 @@ void load_builtins(const std::filesystem::path& folder) {
   }
 }
 
-/// Returns the paths where `name` may be: the loader's own search first.
+/// Returns the paths where `name` may be. The bare name, for the loader's own search, is the first.
 std::vector<std::string> places_of(const std::string& name, const std::vector<std::string>& directories) {
   std::vector<std::string> paths = {name};
   for (const std::string& directory : directories) paths.push_back(directory + "/" + name);
@@ -47,9 +47,9 @@ bool serves(const std::optional<CudaVersion>& driver, int major) {
   return !driver || major <= driver->major;
 }
 
-/// Loads a library and finds the file's path; a library that is loaded already is found by its bare name. It
-/// stays in the process: each unloading would leak the 73 kB of its C++ run time, and each loading costs some
-/// 50 ms.
+/// Loads a library and finds its file's path. A library that is loaded already is found by its bare name. It
+/// is never unloaded: each unloading would leak the 73 kB of its C++ run time, and each loading costs some 50
+/// ms.
 SharedLibrary load_from(const std::vector<std::string>& paths) {
   SharedLibrary library = load_library(paths);
   link_map* map = nullptr;
@@ -70,7 +70,7 @@ std::vector<NvrtcLibrary> installed_nvrtcs(const std::vector<std::string>& direc
     if (const SharedLibrary library = load_major(major, directories))
       found.push_back({library, version_of(library)});
   if (!found.empty()) return found;
-  // The name without a version is a link that only some installations have.
+  // "libnvrtc.so" without a version is a link that only some installations have.
   for (const std::string& path : places_of("libnvrtc.so", directories))
     if (const SharedLibrary library = load_from({path})) found.push_back({library, version_of(library)});
   std::ranges::stable_sort(found, std::ranges::greater(),

@@ -1,4 +1,5 @@
-// Line by line; the forms are those of ptxas 12 and 13 (recorded in tests/measure/ptxas_log_test.cpp).
+// Parses the log line by line. The forms of lines are those of ptxas 12 and 13 (recorded in
+// tests/measure/ptxas_log_test.cpp).
 #include "measure/cuda/ptxas_log.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ std::optional<int> number_before(std::string_view line, std::string_view unit) {
   return static_cast<int>(*value);
 }
 
-/// Whether the line has an advisory code, "C75" and two digits. Codes of other groups are plain information.
+/// Whether the line has an advisory code, "C75" and two digits. Codes of other groups are for information
+/// only.
 bool is_advisory(std::string_view line) {
   for (std::size_t at = line.find("C75"); at != std::string_view::npos; at = line.find("C75", at + 1)) {
     const std::string_view digits = line.substr(at + 3, 2);
@@ -44,7 +46,8 @@ void keep_first(std::optional<int>& into, std::optional<int> value) {
   if (!into) into = value;
 }
 
-/// Returns the name in a "Compiling entry function 'x'" or "Function properties for x" line, else "".
+/// Returns the name in a line "Compiling entry function 'x'" or "Function properties for x"; "" for other
+/// lines.
 std::string_view function_named_in(std::string_view line) {
   const std::string_view compiling = "Compiling entry function '";
   if (const std::size_t at = line.find(compiling); at != std::string_view::npos) {

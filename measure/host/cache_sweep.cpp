@@ -29,7 +29,8 @@ void CacheSweep::read_fresh(std::size_t share, std::size_t shares) const {
 
 std::function<void()> CacheSweep::on(PinnedThreads& threads) {
   if (bytes_.empty()) return {};
-  // Each thread sweeps its share, so that the private caches of all cores lose the kernel's data, too.
+  // Each thread sweeps a part of the memory, so that the private caches of all cores lose the kernel's data,
+  // too.
   struct Call {
     CacheSweep& self;
     std::size_t count;

@@ -1,5 +1,5 @@
-// Prepares caches as a layer of a network finds them: before a timed call it reads memory of twice the
-// last-level cache, then what the previous layers have just written.
+// Puts caches into the state that a layer of a network finds. Before each timed call it reads memory of twice
+// the last-level cache, and then the data that the previous layers have just written.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,15 @@ namespace lehr {
 class CacheSweep {
  public:
   CacheSweep() = default;
-  /// Has no memory if `cold` is false. Keeps the buffers' addresses. Throws std::bad_alloc.
+  /// Allocates nothing if `cold` is false. Keeps the addresses of the buffers' memory. Throws std::bad_alloc.
   CacheSweep(bool cold, const HostBuffers& buffers);
 
-  /// Returns sample_calls' `evict`, on these threads; empty if caches stay warm. Borrows both.
+  /// Returns the `evict` function for sample_calls(), run on `threads`; empty if caches stay warm. Borrows
+  /// this object and `threads`.
   std::function<void()> on(PinnedThreads& threads);
-  /// Returns it for a library with `threads` threads of its own, which must not be bound to CPUs: with one
-  /// thread the calling thread sweeps, else a thread on each CPU that this process may use.
+  /// Returns the `evict` function for a library that has `threads` threads of its own, which must not be
+  /// bound to CPUs. If `threads` is 1, the calling thread sweeps, else a thread on each CPU that this process
+  /// may use.
   std::function<void()> beside(int threads);
 
  private:

@@ -31,8 +31,8 @@ std::string cpuinfo_field(const std::string& key) {
   return "";
 }
 
-/// Returns the CPU's name. Hypervisors shorten the model name ("Intel(R) Xeon(R) Processor"), so family and
-/// model are part of it.
+/// Returns the CPU's name. Hypervisors shorten the model name ("Intel(R) Xeon(R) Processor"), so the name
+/// includes family and model.
 std::string cpu_name() {
   std::string name = cpuinfo_field("model name");
   for (const std::string mark : {"(R)", "(TM)", "(tm)"}) {
@@ -109,8 +109,8 @@ Device cpu_device(int threads, bool measure_rates, const Isa& isa) {
   limits.cores = static_cast<int>(cpus.size());
   if (threads > 0) limits.cores = std::min(limits.cores, threads);
   set_instruction_set(limits, isa);
-  // If nothing is known (some containers hide it), takes the smallest caches of current server cores, so that
-  // tiles fit.
+  // If a size is not known (some containers hide it), assumes the smallest caches of current server CPUs, so
+  // that tiles fit.
   const auto known_or = [](std::int64_t size, std::int64_t otherwise) { return size > 0 ? size : otherwise; };
   limits.l1_bytes = known_or(cache_bytes(cpus[0], 1), 32 << 10);
   limits.l2_bytes = known_or(cache_bytes(cpus[0], 2), 512 << 10);

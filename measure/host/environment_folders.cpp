@@ -1,4 +1,4 @@
-// Looks at folders; loads no library.
+// Looks at folders. Loads no library.
 #include "measure/host/environment_folders.h"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ bool holds_libraries(const fs::path& folder) {
 
 }  // namespace
 
-// An environment is recognized by its pyvenv.cfg. Conda's has none: it has a libstdc++ in its `lib`, which a
-// worker must not use.
+// A virtual environment is recognized by its pyvenv.cfg. Conda's environments do not have this file. They
+// must not be returned: a libstdc++ lies in their `lib`, and a worker must not use it.
 std::vector<std::string> environment_library_folders(std::span<const std::string> search_path) {
   std::vector<std::string> folders;
   for (const std::string& bin : search_path) {

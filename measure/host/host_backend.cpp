@@ -31,13 +31,14 @@ Isa native_isa(const ToolPaths& tools) {
   const std::span<const IsaFeature> features = kCpuArchs.features;
   const runtime::CpuFeatures here = runtime::cpu_features_here();
   const auto has = [&](const IsaFeature& one) { return (here & runtime::cpu_feature_named(one.name)) != 0; };
-  if (std::ranges::none_of(features, has)) return isa;  // the usual case; asking the compiler takes time
+  // The usual case: running the compiler is avoided, since it takes time.
+  if (std::ranges::none_of(features, has)) return isa;
   try {
     const std::vector<std::string> made = features_of(HostCompiler(host_compiler_options(tools)).macros());
     for (const IsaFeature& one : features)
       if (has(one) && std::ranges::find(made, one.name) != made.end())
         isa.abilities |= static_cast<int>(one.ability);
-  } catch (const Error&) {  // compiling reports it
+  } catch (const Error&) {  // the error is reported when a source is compiled
   }
   return isa;
 }
@@ -95,8 +96,8 @@ constinit const Backend kHostBackend = {
     .peak_gflops = [](const Limits& limits) { return measure_peak_gflops(limits.cores, limits.arch); },
     .read_gbytes = [](const Limits& limits) { return measure_read_gbytes(limits.cores, limits.l3_bytes); },
     .burst_gflops = [](const Limits& limits) { return measure_burst_gflops(limits.cores, limits.arch); },
-    // Short turns, so that both of a pair are in one calm spell, and only calm rounds count
-    // (measure/core/ratio.h). A participant that lost its CPUs shows it only in its time: the CPU time of its
+    // Turns are short, so that both turns of a pair lie in one calm period, and only calm rounds count
+    // (measure/core/ratio.h). If a participant lost its CPUs, only its time shows it: the CPU time of its
     // other threads is reported some milliseconds late.
     .contest = {.block_us = 2000, .calm_within = 1.05, .max_rounds = 5000, .stage_rounds = 20},
 };

@@ -10,16 +10,16 @@ namespace lehr {
 
 extern const Backend kHostBackend;
 
-/// Returns options that say where to find the host's compiler, and what to compile for.
+/// Returns options with the places to look for the host's compiler, and the instruction set to compile for.
 HostCompilerOptions host_compiler_options(const ToolPaths& tools, const Isa& isa = {});
 
-/// Returns native with the features that both this processor and the compiler have; without features if there
-/// is no compiler.
+/// Returns the level native with the features that both this processor and the compiler have. There are no
+/// features if there is no compiler.
 Isa native_isa(const ToolPaths& tools);
 
-/// Returns a feature that the compiler uses for `isa` and this processor lacks; "" if there is no such
-/// feature. Throws Error(kEnvironment) if there is no compiler, or it does not know the level or one of its
-/// features.
+/// Returns a feature that the compiler uses for `isa` and that this processor lacks; "" if there is no such
+/// feature. Throws Error(kEnvironment) if there is no compiler, or if the compiler does not know the level or
+/// one of its features.
 std::string missing_for(const Isa& isa, const ToolPaths& tools);
 
 }  // namespace lehr

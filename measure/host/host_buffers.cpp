@@ -1,4 +1,4 @@
-// Uses mmap'ed buffers; canaries and inputs are compared after the checked run.
+// Uses mmap'ed buffers. Canaries and inputs are compared after a checked call.
 #include "measure/host/host_buffers.h"
 
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ GuardedBytes::GuardedBytes(std::size_t bytes) : bytes_(bytes) {
   void* memory = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   base_ = static_cast<unsigned char*>(memory);
-  // Canaries hold the poison as well: a candidate that reads past an input computes with NaN, and is
+  // Canaries hold the poison as well. So a candidate that reads past an input computes with NaNs and is
   // detected.
   std::memset(base_, kPoisonByte, mapped_);
 }

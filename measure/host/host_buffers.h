@@ -1,4 +1,4 @@
-// The memory that a CPU candidate or a CPU library runs on, and the check that it changed only its outputs.
+// The memory that a CPU candidate or a CPU library works on, and the check that only outputs were changed.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace lehr {
 
-/// Page-aligned bytes between two canary zones of at least a page. All of it is poisoned first (element.h).
+/// Page-aligned bytes between two canary zones of at least a page each. All memory is poisoned at first
+/// (element.h).
 class GuardedBytes {
  public:
   /// Throws std::bad_alloc if there is no memory.
@@ -23,7 +24,8 @@ class GuardedBytes {
   unsigned char* data() const { return base_ + kZone; }
   std::size_t size() const { return bytes_; }
   void poison();
-  /// Returns "" or which side's canary was broken, with the distance in bytes of the first broken one.
+  /// Returns which side's canary was changed, with the distance in bytes of the nearest changed byte; "":
+  /// neither.
   std::string damage() const;
 
  private:
@@ -49,20 +51,21 @@ class HostBuffers {
   /// Returns one pointer per argument, in their order.
   void* const* pointers() const { return pointers_.data(); }
   /// Returns the memory that the previous layers of a network have just written: inputs that are not
-  /// constant, and the memory of the outputs, which another layer's outputs have just used. The first input
+  /// constant, and the memory of the outputs, which outputs of other layers used before. The first input
   /// comes last.
   std::vector<FreshBytes> fresh() const;
-  /// Prepares a checked run: poisons outputs, and restores arguments that are changed in place.
+  /// Prepares a checked call: poisons outputs, and restores arguments that are changed in place.
   void reset_outputs();
-  /// Takes values and expected outputs of a problem with the same arguments, in the same memory.
+  /// Takes over the values and expected outputs of a problem with the same arguments. The memory stays the
+  /// same.
   void replace(Problem problem);
-  /// Returns "", or which argument was written outside of its memory, or which input has changed.
+  /// Returns which argument was written outside of its memory, or which input has changed; "": none was.
   std::string damage() const;
-  /// Judges a checked run: right values, all written, nothing else changed. A candidate that wrote outside of
-  /// its outputs leaves a process that cannot be trusted: Fault::worker_lost. If a kernel got fewer `rows`
-  /// than there are (0: all), the rest must be unchanged.
+  /// Checks memory after a checked call: the outputs are written and right, and nothing else was changed.
+  /// After a candidate wrote outside of its outputs, the process cannot be trusted: Fault::worker_lost. If a
+  /// kernel was called with fewer than all `rows` (0: all rows), the remaining rows must be unchanged.
   std::variant<Checked, Fault> verdict(std::int64_t rows = 0) const;
-  /// Judges the outputs after several calls; arguments that they change in place are ignored.
+  /// Checks the outputs after several calls. Arguments that are changed in place are ignored.
   std::variant<Checked, Fault> verdict_left() const;
   std::vector<RunOutput> output() const;
 
@@ -70,10 +73,10 @@ class HostBuffers {
   Problem problem_;
   std::vector<GuardedBytes> buffers_;
   std::vector<void*> pointers_;
-  std::vector<std::uint64_t> sums_;  ///< of the inputs
+  std::vector<std::uint64_t> sums_;  ///< input_checksum() of each input
 
   void fill(std::size_t argument);
-  /// Judges one output.
+  /// Checks one output.
   std::variant<Checked, Fault> verdict_of(std::size_t output, std::int64_t rows) const;
 };
 

@@ -1,4 +1,4 @@
-// Runs the compiler driver in parallel, each job as a process with a deadline.
+// Runs compiler drivers in parallel. Each compilation is a process with a deadline.
 #include "measure/host/host_compiler.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ namespace lehr {
 namespace {
 
 const std::string kOptimized = "-O2";
-// Flags after the first ones and -march.
+// Flags that follow kOptimized and -march.
 const std::vector<std::string> kFlags = {"-ffp-contract=fast", "-fno-math-errno", "-shared", "-fPIC", "-w",
                                          // The emitted code throws nothing and has no static objects.
                                          "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables",
@@ -37,22 +37,22 @@ const std::vector<std::string> kFlags = {"-ffp-contract=fast", "-fno-math-errno"
 // These follow the source, so that the linker can leave out what is not used.
 const std::vector<std::string> kLibraries = {"-lm", "-lc"};
 
-/// Returns the first line of --version. GCC begins it with the name that it was called by, which does not
-/// affect times.
+/// Returns the first line of --version, without the name at its beginning: GCC prints the name by which it
+/// was called, which does not affect times.
 std::string version_text(const std::string& output) {
   const std::string line(first_line(output));
   if (line.find("clang") != std::string::npos || line.find(' ') == std::string::npos) return line;
   return "g++" + line.substr(line.find(' '));
 }
 
-/// Returns the first lines of a compiler's output, without the private directory's name.
+/// Returns the first lines of a compiler's output, without the name of the private directory.
 std::string excerpt(std::string text, const std::string& directory) {
   constexpr int kLines = 12;
   for (std::size_t at = text.find(directory + "/"); at != std::string::npos;
        at = text.find(directory + "/")) {
     text.erase(at, directory.size() + 1);
   }
-  // The line with "error" comes first; "In function ..." lines before it are of no use to a reader.
+  // Begins at the line with "error". Lines "In function ..." before it are of no use to a reader.
   const std::size_t error = text.find("error: ");
   if (error != std::string::npos) {
     const std::size_t before = text.rfind('\n', error);
@@ -66,15 +66,16 @@ std::string excerpt(std::string text, const std::string& directory) {
   return text;
 }
 
-/// Whether the output has the words of GCC, clang (LLVM) or the shell tools for it.
+/// Whether the output has the words with which GCC, clang (LLVM) or shell tools report exhausted memory.
 bool ran_out_of_memory(const std::string& output) {
   for (const char* words : {"out of memory", "memory exhausted", "Cannot allocate memory", "bad_alloc"})
     if (output.find(words) != std::string::npos) return true;
   return false;
 }
 
-/// Whether the output has the words of GCC's and clang's drivers for a part of theirs that was ended from
-/// outside, as the kernel does when memory runs out. A part that crashed by itself does not count.
+/// Whether the output has the words with which the drivers of GCC and clang report that one of their
+/// processes was ended from outside, as the kernel does when memory runs out. A process that crashed by
+/// itself does not count.
 bool part_ended_from_outside(const std::string& output) {
   for (const char* name : {"Killed", "Terminated", "Interrupt", "Hangup", "Quit"})
     for (const char* words : {"{} signal terminated program", "unable to execute command: {}"})
@@ -93,8 +94,8 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
-/// Returns what -march=native means, from the driver's own dry run (`-###`): GCC's "-march=x" and "-m..."
-/// words or clang's -target-cpu and "+feature" words.
+/// Returns the instruction set that -march=native stands for, from the driver's dry run (`-###`): GCC's words
+/// "-march=x" and "-m...", or clang's -target-cpu and "+feature" words.
 std::string native_text(const std::string& dry_run) {
   std::string cpu;
   std::string features;
@@ -116,14 +117,14 @@ std::string native_text(const std::string& dry_run) {
 struct HostCompiler::State {
   HostCompilerOptions options;
   std::string path;
-  std::vector<std::string> words;  ///< after the path: of "ccache g++ -m64" the last two
+  std::vector<std::string> words;  ///< words after the path: the last two of "ccache g++ -m64"
   std::string identity;
   std::vector<std::string> macros;  ///< HostCompiler::macros(), once it was called
   TempDir directory;
   std::atomic<std::uint64_t> next_number = 0;
   mutable std::mutex mutex;                              ///< guards the rest
-  std::unordered_map<std::string, std::string> objects;  ///< paths of kept object files, by their texts
-  std::int64_t object_room = 0;                          ///< bytes
+  std::unordered_map<std::string, std::string> objects;  ///< paths of kept object files, by source text
+  std::int64_t object_room = 0;                          ///< bytes that are left for kept object files
 
   explicit State(HostCompilerOptions given) : options(std::move(given)), directory(options.temp_base) {}
 
@@ -138,13 +139,13 @@ struct HostCompiler::State {
     return result;
   }
 
-  // Returns all flags but files and libraries.
+  // Returns all flags, without files and libraries.
   std::vector<std::string> flags() const {
     std::vector<std::string> all = {kOptimized};
     std::ranges::copy(flags_of(options.isa), std::back_inserter(all));
     all.insert(all.end(), kFlags.begin(), kFlags.end());
     all.insert(all.end(), options.extra_flags.begin(), options.extra_flags.end());
-    // They change kernels, too, and so the identity.
+    // Flags among the compiler's words change kernels and therefore belong to the identity.
     std::ranges::copy_if(words, std::back_inserter(all),
                          [](const std::string& word) { return word.starts_with('-'); });
     return all;
@@ -175,11 +176,11 @@ struct HostCompiler::State {
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(object));
     const std::lock_guard lock(mutex);
     object_room -= bytes;
-    // Another thread may have kept the same text.
+    // Another thread may have kept the object of the same text.
     if (!objects.emplace(text, object).second) unlink(object.c_str());
   }
 
-  /// Builds in one step, or with an object file that is kept.
+  /// Compiles and links in one step, or in two steps if the object file is kept.
   Captured build(const std::string& text, const std::string& stem, Deadline end) {
     const std::string source = stem + ".cpp", result = stem + ".so";
     std::string object = object_of(text);
@@ -280,7 +281,7 @@ HostCompiler::HostCompiler(HostCompilerOptions options)
         state.directory.path());
   }
 
-  // Builds an empty function once: every later failure is the candidate's fault.
+  // Builds an empty function once. After that every failure is the candidate's fault.
   const Compiled probe = state.compile_one("extern \"C\" void probe(void) {}\n", Deadline::max());
   if (const auto* failure = std::get_if<Failure>(&probe)) {
     throw_environment("the compiler {} cannot build a shared object with {}: {}", state.path,

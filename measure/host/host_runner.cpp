@@ -1,4 +1,4 @@
-// Uses dlopen; calls, compares, samples.
+// Loads candidates with dlopen, then calls, checks and samples them.
 #include "measure/host/host_runner.h"
 
 #include <dlfcn.h>
@@ -26,14 +26,15 @@ struct HostRunner::Loaded {
   void* library = nullptr;
   Entry entry = nullptr;
   long work_items = 1, steps = 1;
-  Entry prepack = nullptr;  ///< of constant inputs
+  Entry prepack = nullptr;  ///< packs constant inputs; nullptr: nothing is packed
   long prepack_work_items = 0;
   std::vector<GuardedBytes> scratch;            ///< one per thread
   std::vector<GuardedBytes> packs, workspaces;  ///< one per parameter after the tensors
   std::int64_t most_rows = 0;                   ///< Source::most_rows
   std::int64_t rows = 0;                        ///< rows of the next calls, if most_rows is not 0
-  std::vector<void*> params;                    ///< the problem's tensors, then these, then rows
-  std::int64_t packed = -1;  ///< HostRunner::inputs_ of the inputs that were prepacked last
+  /// Addresses of the problem's tensors, of `packs`, of `workspaces`, and of `rows`.
+  std::vector<void*> params;
+  std::int64_t packed = -1;  ///< HostRunner::inputs_ when inputs were prepacked last
 
   Loaded() = default;
   ~Loaded() {
@@ -172,7 +173,8 @@ std::variant<Checked, Fault> HostRunner::check_call(Loaded& loaded, std::int64_t
   return buffers_->verdict(loaded.most_rows > 0 ? rows : 0);
 }
 
-// Also checks a kernel that gets the number of rows with fewer rows: the tiles of all rows have no remainder.
+// If a kernel takes the number of rows as an argument, also checks it with fewer rows: with all rows, tiles
+// have no remainder.
 std::variant<Checked, Fault> HostRunner::check(int slot) {
   Loaded& loaded = packed(slot);
   const std::int64_t rows = loaded.rows;

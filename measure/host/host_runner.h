@@ -1,4 +1,5 @@
-// Runs compiled CPU candidates: shared objects with the entry that codegen/source.h describes. Runner "cpu".
+// Runs compiled CPU candidates: shared objects with the entry that codegen/source.h describes. It is the
+// runner "cpu".
 #pragma once
 
 #include <map>
@@ -14,7 +15,7 @@
 
 namespace lehr {
 
-/// Candidates share the problem's buffers; each has scratch memory for every thread.
+/// Candidates share the problem's buffers. Each candidate has its own scratch memory for every thread.
 class HostRunner : public Runner {
  public:
   HostRunner();
@@ -34,21 +35,22 @@ class HostRunner : public Runner {
   struct Loaded;
   using Entry = void (*)(void* const* params, void* scratch, long work_item);
 
-  /// Runs the work items of one step, beginning with number `first`.
+  /// Runs the work items of one step. `first` is the number of the step's first work item.
   static void run_work_items(PinnedThreads& threads, Entry entry, const Loaded& loaded, long work_items,
                              long first = 0);
   void call(const Loaded& loaded);
-  /// Returns the slot's kernel. Prepacks the inputs first if they were replaced.
+  /// Returns the kernel in the slot. If the inputs were replaced, prepacks them first.
   Loaded& packed(int slot);
-  /// Whether the kernel wrote outside of its own memory.
+  /// Returns a fault if the kernel wrote outside of its own memory.
   std::optional<Fault> damage(const Loaded& loaded) const;
-  /// Calls the kernel once, with scratch, workspaces and outputs poisoned before.
+  /// Calls the kernel once, after scratch memory, workspaces and outputs were poisoned, and checks the
+  /// outputs.
   std::variant<Checked, Fault> check_call(Loaded& loaded, std::int64_t rows);
 
-  std::vector<int> cpus_;  ///< read once: they bind this thread to one of them
+  std::vector<int> cpus_;  ///< read once, because the threads bind the calling thread to one CPU
   std::unique_ptr<PinnedThreads> threads_;
   std::unique_ptr<HostBuffers> buffers_;
-  std::int64_t inputs_ = 0;  ///< counts prepare() and replace_inputs()
+  std::int64_t inputs_ = 0;  ///< number of calls of prepare() and replace_inputs()
   CacheSweep sweep_;
   std::map<int, std::unique_ptr<Loaded>> slots_;
 };

@@ -1,4 +1,4 @@
-// Measures peak rates. The library is compiled for the plain architecture, so the kernels have target
+// Measures peak rates. The library is compiled for the baseline architecture, so the kernels have target
 // attributes.
 #include "measure/host/peak.h"
 
@@ -36,7 +36,7 @@ void keep(T& value) {
 }
 
 /// Runs `steps` rounds of independent fused multiply-adds and returns the number of floating-point
-/// operations. There are more chains than latency x throughput (4 cycles x 2 per cycle).
+/// operations. There are more independent chains than latency times throughput (4 cycles times 2 per cycle).
 using FmaKernel = double (*)(std::int64_t steps);
 
 #if defined(__x86_64__)
@@ -71,7 +71,7 @@ __attribute__((target("avx2,fma"))) double fma_avx2(std::int64_t steps) {
 }
 
 double fma_sse2(std::int64_t steps) {
-  // No fused operation: independent multiplications and additions, which such CPUs issue at the same time.
+  // This CPU has no fused operation. It issues independent multiplications and additions at the same time.
   constexpr int kChains = 6;
   __m128 sums[kChains];
   __m128 products[kChains];
@@ -118,9 +118,9 @@ FmaKernel kernel_for(std::string_view arch) {
   return nullptr;
 }
 
-/// Runs `body(thread)` on `threads` pinned threads, `rounds` times after a barrier. Returns the shortest
-/// round's seconds, from the first thread's start to the last one's end. (The threads read the clock: a
-/// caller that waits for its turn on a busy core would read it too late.)
+/// Runs `body(thread)` on `threads` pinned threads, `rounds` times, each time after a barrier. Returns the
+/// seconds of the shortest round, from the first thread's start to the last thread's end. (The threads read
+/// the clock themselves: a caller that waits for a busy core would read it too late.)
 double best_round(int threads, int rounds, const std::function<void(int)>& body) {
   const std::vector<int> cpus = allowed_cpus();
   struct Span {
@@ -181,7 +181,7 @@ double measure_burst_gflops(int threads, std::string_view arch) {
   const FmaKernel kernel = kernel_for(arch);
   if (kernel == nullptr) return 0;
   constexpr std::int64_t kSteps = 1000;
-  constexpr int kRounds = 4000;  // of some microseconds
+  constexpr int kRounds = 4000;  // rounds of some microseconds each
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {
     const Clock::time_point start = Clock::now();
@@ -193,7 +193,8 @@ double measure_burst_gflops(int threads, std::string_view arch) {
 
 namespace {
 
-/// Memory for a measurement, in large pages: otherwise most of the time goes to page faults and TLB misses.
+/// Memory for a measurement, in large pages: with small pages most of the time would go to page faults and
+/// TLB misses.
 class Pages {
  public:
   explicit Pages(std::int64_t bytes)
@@ -205,7 +206,7 @@ class Pages {
   ~Pages() {
     if (data() != nullptr) munmap(base_, bytes_);
   }
-  /// nullptr: there is no such memory.
+  /// Returns the memory; nullptr: there was not enough.
   char* data() const { return base_ == MAP_FAILED ? nullptr : static_cast<char*>(base_); }
 
  private:
@@ -213,13 +214,14 @@ class Pages {
   void* base_;
 };
 
-/// Returns the bytes per thread, in whole cache lines, of an array of this many times the last-level cache.
+/// Returns the bytes per thread, in whole cache lines, of an array of `caches` times the last-level cache.
 std::int64_t share_of(std::int64_t caches, std::int64_t l3_bytes, int threads) {
   constexpr std::int64_t kMiB = 1 << 20;
   return std::clamp<std::int64_t>(caches * l3_bytes, 64 * kMiB, 256 * kMiB) / threads / 64 * 64;
 }
 
-/// Copies whole cache lines. Keeps the compiler from calling memcpy, which may stream.
+/// Copies whole cache lines with ordinary stores. Keeps the compiler from calling memcpy, which may use
+/// streaming stores.
 void copy_ordinarily(char* to, const char* from, std::int64_t bytes) {
   for (std::int64_t i = 0; i < bytes; i += 64) {
     std::memcpy(to + i, from + i, 64);

@@ -16,7 +16,8 @@
 namespace lehr {
 namespace {
 
-/// Returns (package, core) of a CPU; (-1, cpu) if the kernel does not say, so that each CPU counts as a core.
+/// Returns (package, core) of a CPU. Returns (-1, cpu) if the kernel does not report it, so that each CPU
+/// counts as a core.
 std::pair<int, int> core_of(int cpu) {
   const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
   int package = -1;
@@ -31,7 +32,7 @@ std::pair<int, int> core_of(int cpu) {
 
 std::vector<int> affinity() {
   std::vector<int> allowed;
-  // The kernel wants a mask at least as long as its own; grow until it fits.
+  // The kernel needs a mask that is at least as long as its own. The mask grows until it fits.
   for (int bits = 1024; bits <= 1 << 20; bits *= 2) {
     cpu_set_t* mask = CPU_ALLOC(static_cast<std::size_t>(bits));
     if (mask == nullptr) break;

@@ -5,15 +5,15 @@
 
 namespace lehr {
 
-/// Returns the CPUs of the calling thread's affinity mask: one hardware thread of each core first, siblings
-/// after. If a control group grants less time (cpu_quota.h), as many of them as it grants whole, at least
-/// one: more threads would be stopped in turn.
+/// Returns the CPUs of the calling thread's affinity mask: first one hardware thread of each core, then their
+/// siblings. If a control group limits the processor time (cpu_quota.h), returns only as many CPUs as the
+/// limit is worth, rounded down, but at least one: with more threads, some would always be stopped.
 std::vector<int> allowed_cpus();
 
 /// Returns the CPUs of the calling thread's affinity mask, ascending; empty if the mask is not available.
 std::vector<int> affinity();
 
-/// Binds the calling thread to `cpus`. Best effort: if a container forbids it, the thread is not bound.
+/// Binds the calling thread to `cpus`. If a container forbids it, the thread stays unbound.
 void pin_to_cpus(const std::vector<int>& cpus);
 
 }  // namespace lehr

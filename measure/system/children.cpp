@@ -1,5 +1,5 @@
-// Uses posix_spawn with its file actions, waitpid without waiting, and /proc for finding other children.
-// Never forks without exec: the process may have threads.
+// Uses posix_spawn with its file actions, waitpid without waiting, and /proc to find other children. Never
+// forks without exec, because the process may have threads.
 #include "measure/system/children.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ extern char** environ;
 namespace lehr {
 namespace {
 
-/// Returns our environment with `changes`, as execve takes it; points into both.
+/// Returns our environment with `changes` applied, in the form for execve. The pointers point into both.
 std::vector<char*> merged_environment(const std::vector<std::string>& changes) {
   std::vector<char*> merged;
   const auto same_name = [](const char* a, const std::string& b) {
@@ -44,21 +44,22 @@ std::vector<char*> merged_environment(const std::vector<std::string>& changes) {
   return merged;
 }
 
-/// Sets a limit of a new child. posix_spawn cannot set limits, so this runs right after it, before the child
-/// can have started another process.
+/// Sets a limit of a new child. posix_spawn cannot set limits, so this is called right after it, before the
+/// child can have started another process.
 void limit(pid_t pid, __rlimit_resource resource, rlim_t most) {
   const rlimit both = {most, most};
   prlimit(pid, resource, &both, nullptr);
 }
 
-/// Returns the parent by /proc; 0 if the process is gone. Its name, in parentheses, may contain anything.
+/// Returns the parent according to /proc; 0 if the process is gone. The process's name, in parentheses, may
+/// contain any characters.
 pid_t parent_of(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string line;
   std::getline(file, line);
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string::npos || name_end + 4 > line.size()) return 0;
-  return static_cast<pid_t>(std::atoi(line.c_str() + name_end + 4));  // after the state's letter
+  return static_cast<pid_t>(std::atoi(line.c_str() + name_end + 4));  // after the letter of the state
 }
 
 std::vector<pid_t> children() {
@@ -86,7 +87,7 @@ pid_t start_child(const SpawnOptions& options, ChildSession session) {
   CHECK(!options.command.empty());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  const bool is_whole = access("/dev/null", R_OK | W_OK) == 0;  // a root without devices has none
+  const bool is_whole = access("/dev/null", R_OK | W_OK) == 0;  // false in a root file system without devices
   for (int standard = 0; standard < 3; ++standard) {
     if (is_whole)
       posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
@@ -148,13 +149,13 @@ bool child_has_ended(pid_t pid) {
 }
 
 void kill_strays(const std::set<pid_t>& known) {
-  // A process that waits for a driver cannot be ended: it is waited for at most some seconds.
+  // A process that waits for a driver cannot be ended. It is waited for at most some seconds.
   constexpr int kMostPasses = 1000;
   for (int pass = 0; pass < kMostPasses; ++pass) {
     std::vector<pid_t> strays = children();
     std::erase_if(strays, [&](pid_t pid) { return known.contains(pid); });
     if (strays.empty()) return;
-    // All are killed before any is waited for: one that sees another end may start a third.
+    // All are killed before any is waited for: a process that sees another one's end may start a third.
     for (const pid_t stray : strays) kill(stray, SIGKILL);
     for (const pid_t stray : strays) end_of_child(stray);
     usleep(500);

@@ -1,4 +1,4 @@
-// /proc/self/cgroup names the groups, /sys/fs/cgroup holds their files.
+// /proc/self/cgroup names the groups, and /sys/fs/cgroup has their files.
 #include "measure/system/cpu_quota.h"
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 namespace lehr {
 namespace {
 
-/// Parses "150000 100000": microseconds of each period; "max": no bound.
+/// Parses "150000 100000", the microseconds that may be used in each period of that many microseconds; "max":
+/// no limit.
 double quota_of_version_2(const std::string& folder) {
   std::ifstream file(folder + "/cpu.max");
   double quota = 0, period = 0;
@@ -16,13 +17,13 @@ double quota_of_version_2(const std::string& folder) {
 
 double quota_of_version_1(const std::string& folder) {
   double quota = 0, period = 0;
-  std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;  // -1: no bound
+  std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;  // -1: no limit
   std::ifstream(folder + "/cpu.cfs_period_us") >> period;
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/// Returns the least bound of `group`, which begins with a slash, and of the groups above it. Within a
-/// container a group may have the host's name: then only "/" exists.
+/// Returns the least limit of `group`, which begins with a slash, and of the groups above it. Within a
+/// container a group may have the name that it has on the host; then only "/" exists.
 double least_above(const std::string& mount, std::string group, double (*quota_of)(const std::string&)) {
   double least = 0;
   while (true) {
@@ -41,7 +42,7 @@ double cpu_quota(const std::string& root) {
   const std::string mounts = root + "/sys/fs/cgroup";
   double least = 0;
   for (std::string line; std::getline(groups, line);) {
-    // "0::/group" of version 2, "4:cpu,cpuacct:/group" of version 1.
+    // The line is "0::/group" for version 2, and "4:cpu,cpuacct:/group" for version 1.
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos || second + 1 >= line.size() || line[second + 1] != '/') continue;

@@ -1,4 +1,4 @@
-// Uses RLIMIT_DATA: private writable mappings count, mapped files and libraries do not.
+// Uses RLIMIT_DATA, which counts private writable mappings, but not mapped files and libraries.
 #include "measure/system/memory_limit.h"
 
 #include <sys/resource.h>

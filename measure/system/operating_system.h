@@ -5,7 +5,8 @@
 
 namespace lehr {
 
-/// Returns "Linux 6.1 x86_64": patch levels do not change a time's meaning. "" if it is not known.
+/// Returns "Linux 6.1 x86_64"; "" if it is not known. The patch level is left out, since it does not affect
+/// times.
 std::string operating_system();
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Decides how long to wait for another process: until a deadline, and only a moment longer once the user
+// Decides how long to wait for another process: until a deadline, but only a moment longer once the user
 // wants to stop.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace lehr {
 
-/// The patience of one wait, which begins at construction. Once `stop` is set, it gives up, but not before a
-/// second has passed; nullptr: it never gives up.
+/// The patience of one wait, which begins when this is constructed. Once `stop` is set it gives up, but not
+/// before a second has passed. If `stop` is nullptr, it never gives up.
 class Patience {
  public:
   Patience(Deadline deadline, const std::atomic<bool>* stop)
@@ -17,8 +17,8 @@ class Patience {
 
   bool timed_out() const { return milliseconds_left(deadline_) == 0; }
   bool gives_up() const { return stop_ != nullptr && *stop_ && milliseconds_left(given_up_at_) == 0; }
-  /// Returns the timeout for poll(): until the deadline, but short enough to see a flag that is set
-  /// meanwhile.
+  /// Returns the timeout for poll(). It ends at the deadline, but is short enough to notice a `stop` that is
+  /// set meanwhile.
   int poll_ms() const {
     constexpr int kUnseenMs = 50;
     const int left = milliseconds_left(deadline_);

@@ -1,4 +1,4 @@
-// Counts rounds, on which helpers spin or sleep, and the helpers still at work.
+// Counts rounds, for which helpers spin or sleep, and the helpers that are still working.
 #include "measure/system/pinned_threads.h"
 
 #include <sched.h>
@@ -17,8 +17,8 @@ void relax() {
 #endif
 }
 
-/// Spins until `ready()`. Now and then it lets other threads run: with fewer CPUs than threads, the one that
-/// it waits for may be among them.
+/// Spins until `ready()` returns true. From time to time it lets other threads run: with fewer CPUs than
+/// threads, the thread that it waits for may be among them.
 template <typename Ready>
 void spin_until(Ready ready) {
   for (int spins = 1; !ready(); ++spins) {
@@ -85,7 +85,7 @@ void PinnedThreads::start_round() {
   next_part_.store(0, std::memory_order_relaxed);
   working_.store(threads_ - 1, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
-  // An open group's helpers all spin: open() has seen to it.
+  // All helpers of an open group spin, since open() has woken them.
   if (!open_.load(std::memory_order_relaxed)) round_.notify_all();
 }
 
@@ -108,7 +108,8 @@ void PinnedThreads::run(long work_items, Body body, void* context) {
 
 void PinnedThreads::open() {
   if (threads_ == 1) return;
-  // A round without work wakes the sleepers. They find the group open when they look for the next one.
+  // A round without work wakes the sleeping helpers. They see that the group is open when they look for the
+  // next round.
   parts_ = 0;
   next_part_.store(0, std::memory_order_relaxed);
   working_.store(threads_ - 1, std::memory_order_relaxed);

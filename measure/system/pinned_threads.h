@@ -8,22 +8,24 @@
 
 namespace lehr {
 
-/// The caller and `threads` - 1 persistent helpers, each bound to its own CPU. While the group is open, idle
-/// helpers spin, so that a call starts within a microsecond. While it is closed they sleep: an idle spinner
-/// on a busy machine halves the speed of what is measured beside it.
+/// The calling thread and `threads` - 1 permanent helpers, each bound to its own CPU. While the group is
+/// open, idle helpers spin, so that a call starts within a microsecond. While it is closed they sleep,
+/// because on a busy machine a spinning thread halves the speed of kernels that are measured at the same
+/// time.
 class PinnedThreads {
  public:
-  /// Binds threads to `cpus`, as from allowed_cpus(). The calling thread is bound, too, and must be the one
-  /// that calls run(). A single thread is not bound: the scheduler may then move it away from a busy CPU.
+  /// Binds threads to `cpus`, usually those of allowed_cpus(). The calling thread is bound, too, and must be
+  /// the thread that calls run(). A single thread is not bound, so that the scheduler may move it away from a
+  /// busy CPU.
   PinnedThreads(int threads, const std::vector<int>& cpus);
   ~PinnedThreads();
   PinnedThreads(const PinnedThreads&) = delete;
   PinnedThreads& operator=(const PinnedThreads&) = delete;
 
   using Body = void (*)(void* context, int thread, long work_item);
-  /// Calls body(context, thread, part) once for each work item `work_item` in [0, parts), concurrently, and
-  /// returns when all are done. With as many work items as threads, work item i runs on thread i. Otherwise
-  /// each thread takes the next one when it is free.
+  /// Calls body(context, thread, work_item) once for each work item in [0, work_items), concurrently, and
+  /// returns when all calls have returned. If there are as many work items as threads, work item i runs on
+  /// thread i. If not, each thread takes the next work item when it is free.
   void run(long work_items, Body body, void* context);
 
   void open();
@@ -37,13 +39,13 @@ class PinnedThreads {
   void finish_round();
 
   int threads_;
-  // The caller writes these before a round starts; helpers read them during it.
+  // The caller writes these before a round starts. Helpers read them during the round.
   long parts_ = 0;
   Body body_ = nullptr;
   void* context_ = nullptr;
   bool quit_ = false;
 
-  // Each is on its own cache line: helpers spin on the first while others write the rest.
+  // Each is on its own cache line, because helpers spin on the first while other threads write the rest.
   alignas(64) std::atomic<std::uint32_t> round_ = 0;
   alignas(64) std::atomic<bool> open_ = false;
   alignas(64) std::atomic<long> next_part_ = 0;

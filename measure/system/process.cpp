@@ -1,4 +1,4 @@
-// Runs processes here or in the supervisor: captured output, words for ends, descriptors.
+// Runs processes here or through the supervisor: captured output, descriptions of ends, descriptors.
 #include "measure/system/process.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 namespace lehr {
 namespace {
 
-/// Pause between two looks at a process that is about to end.
+/// Pause between two looks at a process that will end soon.
 constexpr std::chrono::microseconds kPause(200);
 
 std::string_view meaning_of(int signal_number) {
@@ -136,8 +136,8 @@ Captured run_captured(const SpawnOptions& options, Deadline deadline, const std:
     result.output.append(
         buffer, std::min(static_cast<std::size_t>(count), kMost - std::min(kMost, result.output.size())));
   }
-  // The pipe is closed, so the end is near. A process that has only closed its output must still keep the
-  // deadline.
+  // The pipe is closed, so the process will end soon. If it has only closed its output, the deadline still
+  // holds.
   while (true) {
     if (const std::optional<int> status = end_of(child)) {
       result.status = *status;

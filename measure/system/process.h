@@ -17,9 +17,9 @@ namespace lehr {
 using Deadline = std::chrono::steady_clock::time_point;
 /// Returns now + `seconds`.
 Deadline deadline_in(double seconds);
-/// Returns the milliseconds left, rounded up, for poll(); 0 if it has passed.
+/// Returns the milliseconds until the deadline, rounded up, for poll(); 0 if the deadline has passed.
 int milliseconds_left(Deadline deadline);
-/// Returns the seconds left; negative if it has passed.
+/// Returns the seconds until the deadline; negative if the deadline has passed.
 double seconds_left(Deadline deadline);
 
 /// A file descriptor with one owner.
@@ -41,17 +41,18 @@ class Fd {
 };
 
 struct SpawnOptions {
-  /// [0] is the program's path.
+  /// The first word is the program's path.
   std::vector<std::string> command;
-  /// "NAME=value": variables added to this process's own.
+  /// Variables "NAME=value" that are added to this process's own.
   std::vector<std::string> environment = {};
-  /// Our descriptor -> the child's number. Otherwise 0, 1 and 2 are /dev/null.
+  /// Pairs of our descriptor and the child's number for it. If 0, 1 or 2 is not among the child's numbers, it
+  /// is /dev/null.
   std::vector<std::pair<int, int>> descriptors = {};
-  // Limits of the child and of each process that it starts; 0: no limit. The kernel keeps them, even after
-  // this process has ended.
-  /// Processor seconds, rounded up to whole ones.
+  // Limits for the child and for each process that it starts; 0: no limit. The kernel enforces them, even
+  // after this process has ended.
+  /// Seconds of processor time, rounded up.
   double cpu_s = 0;
-  /// Private memory (RLIMIT_DATA).
+  /// Bytes of private memory (RLIMIT_DATA).
   std::int64_t memory_bytes = 0;
 };
 
@@ -60,24 +61,25 @@ class Supervised;
 /// A process that was started.
 struct Child {
   pid_t pid = -1;
-  std::shared_ptr<Supervised> supervisor = {};  ///< its parent; nullptr: this process
+  /// The child's parent process; nullptr: this process is the parent.
+  std::shared_ptr<Supervised> supervisor = {};
 };
 
-/// Starts a process in a group of its own with default signal handling, on the CPUs of the calling thread. It
-/// inherits only the named descriptors. If this process has a supervisor (supervisor.h), the supervisor
-/// starts it. Throws Error(kEnvironment) if it cannot be started.
+/// Starts a process in a process group of its own with default signal handling, on the CPUs of the calling
+/// thread. The process inherits only the descriptors in `options`. If this process has a supervisor
+/// (supervisor.h), the supervisor starts the process. Throws Error(kEnvironment) if it cannot be started.
 Child spawn(const SpawnOptions& options);
 
-/// Returns the wait status of `child` if it has ended, once; -1 if it was returned before.
+/// Returns the wait status of `child` if it has ended, but only once; after that it returns -1.
 std::optional<int> end_of(const Child& child);
-/// Whether `child` has ended; end_of() still returns its status.
+/// Whether `child` has ended. end_of() still returns its status.
 bool has_ended(const Child& child);
-/// Sends SIGKILL to the whole group of `child` and waits for the child; returns its wait status. Under a
-/// supervisor it also ends processes that left the group and lost their parent.
+/// Sends SIGKILL to the whole group of `child`, waits for the child, and returns its wait status. If there is
+/// a supervisor, it also ends processes that left the group and lost their parent.
 int kill_group(const Child& child);
-/// Stops all threads of the group of `child` (SIGSTOP) and waits until it is stopped or has ended.
+/// Stops all threads of the group of `child` (SIGSTOP) and waits until the child is stopped or has ended.
 void stop_group(const Child& child);
-/// Throws Error(kEnvironment) if `program`, which reports version `found`, is not of version `wanted`.
+/// Throws Error(kEnvironment) if `found`, the version that `program` reports, is not `wanted`.
 void require_version(const std::string& program, const std::string& found, const std::string& wanted);
 
 struct Captured {
@@ -87,27 +89,28 @@ struct Captured {
   bool given_up = false;   ///< whether the group was killed because `stop` was set
   bool succeeded() const;
 };
-/// Runs a program to its end or to the deadline, with a Patience (patience.h).
+/// Runs a program until it ends or the deadline passes, or until `stop` is set (Patience in patience.h).
 Captured run_captured(const SpawnOptions& options, Deadline deadline,
                       const std::atomic<bool>* stop = nullptr);
 
 /// Returns "SIGSEGV (invalid memory access)", "exited with status 3", ...
 std::string describe_exit(int status);
 
-/// Whether a process was ended by a signal that others send (SIGKILL, SIGTERM, ...) and that it does not
-/// raise itself.
+/// Whether a process was ended by a signal that comes from outside (SIGKILL, SIGTERM, ...), not by a signal
+/// that a process raises itself.
 bool ended_from_outside(int status);
 
-/// Returns the absolute path of `name` in `directories`, or `name` itself if it has a slash; "" if it is not
-/// executable.
+/// Returns the absolute path of `name` in `directories`, or `name` itself if it has a slash. Returns "" if
+/// the file is not executable.
 std::string find_program(const std::string& name, const std::vector<std::string>& directories);
 
-/// Returns `fd` under a number of 10 or higher, away from the numbers that children get; closes `fd`. Throws
-/// Error(kEnvironment) if the process is out of descriptors.
+/// Returns a duplicate of `fd` with a number of 10 or higher, since children get lower numbers. Closes `fd`.
+/// Throws Error(kEnvironment) if the process is out of descriptors.
 Fd raised(int fd);
 
-/// Make a pipe or a connected pair of stream sockets: close-on-exec, and numbered 10 or higher, away from the
-/// numbers that children get. Throw Error(kEnvironment) if the process is out of descriptors.
+/// Make a pipe or a connected pair of stream sockets. The descriptors are close-on-exec and have numbers of
+/// 10 or higher, since children get lower numbers. Throw Error(kEnvironment) if the process is out of
+/// descriptors.
 std::pair<Fd, Fd> make_pipe();
 std::pair<Fd, Fd> make_socket_pair();
 

@@ -12,10 +12,10 @@
 
 namespace lehr {
 
-/// A loaded library. Its destructor does not close it: vendors' libraries keep threads and kernels that
-/// outlive the values here. To close it, pass `handle` to dlclose.
+/// A loaded library. Its destructor does not close it, because vendors' libraries keep threads and kernels
+/// that outlive the values here. To close it, pass `handle` to dlclose.
 struct SharedLibrary {
-  void* handle = nullptr;  ///< dlopen's; nullptr: none was found
+  void* handle = nullptr;  ///< result of dlopen; nullptr: no library was found
   std::string path;        ///< path of the library, or the last path that was tried
   explicit operator bool() const { return handle != nullptr; }
 };
@@ -31,7 +31,7 @@ struct LibraryRelease {
 };
 using LibraryHandle = std::unique_ptr<void, LibraryRelease>;
 
-/// Returns the function; nullptr if the library has no `name`.
+/// Returns the function `name`; nullptr if the library does not have it.
 template <typename Signature>
 Signature* function_of(void* library, const char* name) {
   return reinterpret_cast<Signature*>(dlsym(library, name));
@@ -47,12 +47,12 @@ class LibraryFunctions {
   LibraryFunctions(const LibraryFunctions&) = delete;
   LibraryFunctions& operator=(const LibraryFunctions&) = delete;
 
-  /// Fills in all functions, each by its name after `prefix`. Returns the first name that the library lacks,
-  /// without the prefix; "" if it lacks none.
+  /// Sets all functions; each is searched by `prefix` followed by its name. Returns the first name that the
+  /// library lacks, without the prefix; "" if the library has all.
   std::string_view find(void* library, const std::string& prefix = {});
 
  protected:
-  /// A function, called like any other.
+  /// A function of the library. It is called like any other function.
   template <typename Signature>
   class Function {
    public:

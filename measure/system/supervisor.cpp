@@ -1,5 +1,5 @@
-// One packet asks and one answers: words that end with a zero byte, with descriptors beside them (unix(7),
-// SCM_RIGHTS).
+// A request is one packet, and so is its reply: words that end with a zero byte, together with descriptors
+// (unix(7), SCM_RIGHTS).
 #include "measure/system/supervisor.h"
 
 #include <fmt/format.h>
@@ -29,10 +29,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kMostBytes = 128 << 10;  // below the least limit of a packet, net.core.wmem_default
+constexpr std::size_t kMostBytes = 128 << 10;  // below the smallest limit of a packet, net.core.wmem_default
 constexpr std::size_t kMostDescriptors = 16;
 constexpr const char* kName = "lehr-supervisor";
-/// Seconds until it greets, on a busy machine.
+/// Maximum seconds until the supervisor greets, on a busy machine.
 constexpr double kStartSeconds = 30;
 
 struct Packet {
@@ -117,7 +117,7 @@ SpawnOptions spawn_options(const Packet& packet) {
   return options;
 }
 
-/// Sets the CPUs of the thread that wants a child: each thread may have its own.
+/// Takes over the CPUs of the thread that wants a child, since each thread may have its own.
 void take_cpus(const std::string& numbers) {
   std::vector<int> cpus;
   for (const std::string_view number : split(numbers, ','))
@@ -148,17 +148,17 @@ Words answer(const Packet& packet, std::set<pid_t>& known) {
   return {yes ? "yes" : "no"};
 }
 
-/// Ignores signals that a terminal or a user sends to a whole group or to all processes of a name: the
-/// supervisor ends last.
+/// Ignores signals that a terminal or a user sends to a whole group or to all processes with one name,
+/// because the supervisor must end last.
 void become_supervisor() {
   for (const int request : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(request, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_NAME, kName);
 }
 
-/// Returns a descriptor that becomes readable when the process that made `socket` has ended. The Fd is empty
-/// if the kernel has no descriptors for processes. It works even if a forked process still holds that
-/// process's end of the socket. Returns nullopt if the process has ended.
+/// Returns a descriptor that becomes readable when the process that made `socket` has ended. It works even if
+/// a forked process still holds that process's end of the socket. The Fd is empty if the kernel has no
+/// descriptors for processes. Returns nullopt if the process has ended.
 std::optional<Fd> descriptor_of_maker(int socket) {
   ucred maker{};
   socklen_t size = sizeof maker;
@@ -176,7 +176,8 @@ bool wait_for_request(int socket, int parent) {
   return wanted[1].revents == 0;
 }
 
-/// Returns the first packet on `socket`; no words if it was closed, nullopt if `seconds` have passed.
+/// Returns the words of the first packet on `socket`. Returns no words if the socket was closed, nullopt if
+/// `seconds` have passed.
 std::optional<Words> greeting_of(int socket, double seconds) {
   const Deadline deadline = deadline_in(seconds);
   pollfd wanted = {socket, POLLIN, 0};
@@ -186,7 +187,7 @@ std::optional<Words> greeting_of(int socket, double seconds) {
   return packet ? std::move(packet->words) : Words();
 }
 
-/// The supervisor that all share, and the lock for looking it up.
+/// The supervisor that supervise() shares, and the lock for looking it up.
 constinit std::mutex sharing;
 constinit std::weak_ptr<Supervised> shared;
 

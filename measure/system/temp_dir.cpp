@@ -1,4 +1,5 @@
-// Uses mkdtemp, an flock that marks a directory as used, and a sweep of what dead processes left.
+// Uses mkdtemp, an flock that marks a directory as used, and a sweep that removes what dead processes have
+// left.
 #include "measure/system/temp_dir.h"
 
 #include <fcntl.h>
@@ -32,7 +33,7 @@ std::uint64_t free_bytes(const std::string& path) {
   return static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize;
 }
 
-/// Whether loading a shared object from there would fail: Docker mounts /dev/shm like that.
+/// Whether loading a shared object from there would fail. Docker mounts /dev/shm like that.
 bool forbids_execution(const std::string& path) {
   struct statvfs facts{};
   return statvfs(path.c_str(), &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0;
@@ -47,8 +48,8 @@ std::string default_base() {
   return "/tmp";
 }
 
-/// Removes, as far as possible, directories of ours that nobody locks, and those with the new prefix that are
-/// older than a minute.
+/// Removes, as far as possible, directories of ours that no process locks, and directories with kNewPrefix
+/// that are older than a minute.
 void sweep(const std::string& base) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(base, ignored)) {
@@ -79,8 +80,8 @@ TempDir::TempDir(const std::string& base) {
         "cannot make a temporary directory in {}: {}; name a writable one with --scratch or TMPDIR", parent,
         std::strerror(errno));
   }
-  // It gets its name only after its lock is held: so a directory with the name but without a locked file was
-  // left by a dead process.
+  // The directory gets its final name only once its lock is held. So a directory with such a name whose file
+  // is not locked was left by a dead process.
   path_ = parent + "/" + kPrefix + made.substr(made.size() - 6);
   const std::string lock_path = made + "/" + kLockName;
   lock_ = open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);

@@ -5,9 +5,9 @@
 
 namespace lehr {
 
-/// Removes itself with all its contents at destruction. A directory that a killed process left is removed by
-/// the next process that makes one in the same folder (each directory has a file that its owner keeps
-/// locked).
+/// The destructor removes the directory with all its contents. If a killed process has left a directory, the
+/// next process that makes a directory in the same folder removes it (each directory has a file that its
+/// owner keeps locked).
 class TempDir {
  public:
   /// Makes the directory in `base`. "": /dev/shm if it is writable, not mounted noexec and has 256 MiB free,
@@ -26,8 +26,8 @@ class TempDir {
   int lock_ = -1;
 };
 
-/// Throws Error(kEnvironment): a sentence that `path` could not be written because of `error_number` (ENOSPC:
-/// how much is free, and what to do).
+/// Throws Error(kEnvironment) with a sentence that says why `path` could not be written. `error_number` is
+/// the cause; for ENOSPC the sentence says how much space is free, and what to do.
 [[noreturn]] void throw_write_error(const std::string& path, int error_number);
 
 }  // namespace lehr

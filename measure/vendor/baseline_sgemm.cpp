@@ -1,4 +1,4 @@
-// Translates layouts to a BLAS's terms, and runs the call.
+// Translates layouts to BLAS parameters, and runs the calls.
 #include "measure/vendor/baseline_sgemm.h"
 
 #include <new>
@@ -23,12 +23,12 @@ std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float
     call.a = a + i * gemm.m * gemm.k;
     call.b = b + i * gemm.k * gemm.n;
     call.c = c + i * gemm.m * gemm.n;
-    // Column-major m x k is row-major k x m.
+    // A column-major m x k matrix is a row-major k x m matrix.
     call.lda = a_columns ? gemm.m : gemm.k;
     call.ldb = b_columns ? gemm.k : gemm.n;
     call.ldc = gemm.n;
     if (gemm.c.layout == Layout::kColumn) {
-      // Row-major C^T (n x m): B comes first, and each operand is the other way round.
+      // Computes row-major C^T (n x m): B comes first, and each operand is transposed.
       std::swap(call.m, call.n);
       std::swap(call.a, call.b);
       std::swap(call.lda, call.ldb);

@@ -1,4 +1,4 @@
-// Runs a vendor library's single-precision GEMM: everything but the call.
+// Runs a vendor library's single-precision GEMM. Only the call itself differs by library.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@
 
 namespace lehr {
 
-/// A call: row-major c (m x n, leading dimension ldc) = alpha op(a) op(b); op transposes if the flag is set.
+/// A call: c = alpha op(a) op(b), with c row-major (m x n, leading dimension ldc). op transposes if the
+/// operand's flag is set.
 struct SgemmCall {
   bool transpose_a = false, transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;
@@ -29,16 +30,16 @@ struct SgemmCall {
   std::int64_t ldc = 0;
 };
 using SgemmFunction = std::function<void(const SgemmCall&)>;
-/// An open library.
+/// A library that was opened.
 struct Sgemm {
   SgemmFunction call;
-  std::string note = {};  ///< Checked::note: what it runs; "" if it does not report it
+  std::string note = {};  ///< Checked::note: the algorithm that it runs; "" if it does not report it
 };
 
 /// Baseline::reads of a library that is called through SgemmCall.
 inline constexpr std::string_view kSgemmReads[] = {"math", "alpha"};
 
-/// Returns `gemm` as one call per batch entry. A column-major C is computed as its transpose: C^T = op(B)^T
+/// Returns `gemm` as one call per batch entry. If C is column-major, its transpose is computed: C^T = op(B)^T
 /// op(A)^T.
 std::vector<SgemmCall> sgemm_calls(const Gemm& gemm, const float* a, const float* b, float* c);
 
@@ -51,8 +52,8 @@ void require_sgemm(std::string_view name, const Workload& workload, const RunSet
 /// Runs the library's calls. Does not bind threads.
 class SgemmRunner : public VendorRunner {
  public:
-  /// `open` loads the library for calls on this many threads. It throws Error(kEnvironment) that says what to
-  /// install.
+  /// `open` loads the library for calls on `threads` threads. It throws Error(kEnvironment), whose text says
+  /// what to install.
   SgemmRunner(std::string name, Sgemm (*open)(int threads));
 
   /// Throws Error(kEnvironment) if the library is missing, Error(kUser) as require_sgemm().

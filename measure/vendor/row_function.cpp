@@ -1,4 +1,4 @@
-// Nodes are all different, since equal terms have one number.
+// Two nodes with different positions are different terms, since equal terms share one node.
 #include "measure/vendor/row_function.h"
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 namespace lehr {
 namespace {
 
-/// The factors or terms of a product or sum, and whether each divides or is subtracted.
+/// The factors of a product or the terms of a sum. The flag says whether the factor divides or the term is
+/// subtracted.
 using Parts = std::vector<std::pair<int, bool>>;
 using Kind = RowFunction::Kind;
 
@@ -24,12 +25,12 @@ class Matcher {
 
  private:
   const RowNode& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
-  /// Returns the only operand of a node of `op`; -1 for another node.
+  /// Returns the only operand of `node` if its operator is `op`; else -1.
   int inside(int node, RowOp op) const { return node >= 0 && at(node).op == op ? at(node).operands[0] : -1; }
   bool is_number(int node, float number) const {
     return node >= 0 && at(node).op == RowOp::kNumber && at(node).number == number;
   }
-  /// Returns both orders of the operands of a node of `op`; empty for another node.
+  /// Returns both orders of the operands of `node` if its operator is `op`; else an empty list.
   std::vector<std::pair<int, int>> orders(int node, RowOp op) const {
     if (node < 0 || at(node).op != op) return {};
     const auto [a, b, none] = at(node).operands;
@@ -41,7 +42,7 @@ class Matcher {
     return tensor.varies && tensor.line == RowTensor::Line::kOnly;
   }
   Parts parts(int node, RowOp op, RowOp inverse, int levels = 8) const;
-  /// Returns x of x - max(x) or x - mean(x); -1 for another node.
+  /// Returns x if `node` is x - max(x) or x - mean(x); else -1.
   int distance_from(RowOp op, int node) const {
     const bool is_distance =
         node >= 0 && at(node).op == RowOp::kSub && inside(at(node).operands[1], op) == at(node).operands[0];
@@ -49,14 +50,14 @@ class Matcher {
   }
   std::optional<RowFunction> deviation(int node, bool inverted) const;
   std::optional<RowFunction> product(int node) const;
-  /// Returns x of 1 + exp(-x); -1 for another node.
+  /// Returns x if `node` is 1 + exp(-x); else -1.
   int one_and_exponential(int node) const;
 
   const Rowwise& rowwise_;
   const std::vector<RowNode>& nodes_;
 };
 
-// A node below the last level stays whole: squares of squares have very many factors.
+// A node below the last level is not split up, because squares of squares have very many factors.
 Parts Matcher::parts(int node, RowOp op, RowOp inverse, int levels) const {
   const RowNode& of = at(node);
   if (of.op == RowOp::kNumber && of.number == 1 && op == RowOp::kMul) return {};
@@ -68,7 +69,7 @@ Parts Matcher::parts(int node, RowOp op, RowOp inverse, int levels) const {
   return both;
 }
 
-/// Removes each of `taken` from `parts` once; returns false if one is missing.
+/// Removes each element of `taken` from `parts` once. Returns false if an element is missing.
 bool take(Parts& parts, const Parts& taken) {
   return std::ranges::all_of(taken, [&](const auto& part) {
     const auto found = std::ranges::find(parts, part);
@@ -103,7 +104,7 @@ std::optional<RowFunction> Matcher::log_softmax(int node) const {
   return std::nullopt;
 }
 
-// Checks whether a factor is 1 over the root of a mean of squares, and of what.
+// Checks whether a factor is 1 / sqrt(mean of squares), and returns of which node the squares are.
 std::optional<RowFunction> Matcher::deviation(int node, bool inverted) const {
   const int squared = inside(node, inverted ? RowOp::kSqrt : RowOp::kRsqrt);
   if (squared < 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// Screens all algorithms, then lets the best ones take turns.
+// Times all algorithms briefly, then the best ones in turn.
 #include "measure/vendor/vendor_choice.h"
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace lehr {
 namespace {
 
-/// Sampling of a first look at each algorithm.
+/// Sampling for the brief timing of each algorithm.
 constexpr SampleRequest kScreening = {200, 2, 0, 5000, 1, 0};
 constexpr double kHopelessFactor = 3;
 constexpr std::size_t kFinalists = 8;
 constexpr int kRounds = 5;
 constexpr SampleRequest kRound = {500, 3, 3000, 100000, 1, 0};
-/// Share of a search's seconds for screening; the rest is for the rounds.
+/// Fraction of a search's seconds for the brief timings. The rest is for the rounds.
 constexpr double kScreeningShare = 0.75;
 
 struct Algorithm {
@@ -32,14 +32,14 @@ class Search {
   Search(CudaHarness& harness, const VendorAlgorithms& algorithms, double seconds)
       : harness_(harness), algorithms_(algorithms), seconds_(seconds) {}
 
-  /// Whether an algorithm runs and there is no time to look at another one.
+  /// Whether at least one algorithm runs and there is no time to time another one.
   bool cut(double share = kScreeningShare) const {
     const double spent_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     return !timed_.empty() && seconds_ > 0 && spent_s > share * seconds_;
   }
   bool empty() const { return timed_.empty(); }
 
-  /// Takes a short look at algorithm `index`.
+  /// Times algorithm `index` briefly.
   void try_algorithm(std::size_t index) {
     std::optional<CudaHarness::Call> call = algorithms_.call_of(index);
     if (!call) return;
@@ -54,7 +54,7 @@ class Search {
     return call && is_right(*call);
   }
 
-  /// Returns the fastest of the algorithms that were tried. CHECKs that one runs.
+  /// Returns the fastest of the algorithms that were tried. CHECKs that at least one ran.
   VendorChoice fastest() {
     CHECK(!timed_.empty());
     std::stable_sort(timed_.begin(), timed_.end(), faster);
@@ -81,9 +81,11 @@ class Search {
     return fault == nullptr;
   }
 
-  /// Returns the algorithm's time; nullopt if it does not run, or is hopeless beside the best one so far.
+  /// Returns the algorithm's time; nullopt if it does not run, or is hopeless compared with the best
+  /// algorithm so far.
   std::optional<double> screen(const CudaHarness::Call& call) {
-    // Not captured: libraries load a kernel when it is first called, which a capture does not allow.
+    // This call is not captured: libraries load a kernel when it is first called, and that is not allowed in
+    // a capture.
     if (call(0)) return std::nullopt;
     if (const CudaStatus status = harness_.stream().wait(); !status.ok())
       throw_environment("{} failed while its kernels were tried: {}", algorithms_.who,
@@ -99,7 +101,7 @@ class Search {
     return samples != nullptr ? std::optional(estimate(samples->us)) : std::nullopt;
   }
 
-  /// Sets each one's time to the median of rounds in which all of them take turns.
+  /// Sets each algorithm's time to the median over rounds in which all algorithms take turns.
   void time_in_turn() {
     std::vector<std::vector<double>> times(timed_.size());
     for (int round = 0; round < kRounds && (round == 0 || !cut(1)); ++round)

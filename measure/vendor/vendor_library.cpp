@@ -20,7 +20,8 @@ std::vector<BaselineVariant> as_it_comes(std::string_view, int) {
   return {{}};
 }
 
-// A binding meant for our own process would put all of the library's threads on one core.
+// OMP_PROC_BIND is set to false: a binding meant for our own process would put all of the library's threads
+// on one core.
 std::vector<BaselineVariant> with_openmp(std::string_view, int threads) {
   return {{"", {fmt::format("OMP_NUM_THREADS={}", threads), "OMP_PROC_BIND=false", "OMP_DYNAMIC=false"}}};
 }

@@ -1,4 +1,4 @@
-// A vendor library to compare with. It has a folder in measure/vendor/ and a line in
+// A vendor library to compare with. Each library has a folder in measure/vendor/ and a line in
 // measure/worker/baselines.cpp.
 #pragma once
 
@@ -14,24 +14,24 @@
 
 namespace lehr {
 
-/// Optional fields of workloads (workload/field.h) that are older than every baseline.
+/// Optional fields of workloads (workload/field.h) that every baseline has supported from its beginning.
 inline constexpr std::string_view kOldFields[] = {"math"};
 
-/// A participant of contests that uses a library.
+/// A participant of contests that calls a library.
 struct Baseline {
   std::string_view name;  ///< its name in --baseline, in reports and in the log: "cublaslt-best"
   std::unique_ptr<Runner> (*make_runner)();
-  /// Throws Error(kUser) with one sentence if it has no call for the workload, or cannot follow RunSettings.
-  /// prepare() does the same; this is called before a worker is started.
+  /// Throws Error(kUser) with one sentence if the library has no call for the workload, or if RunSettings
+  /// cannot be followed. prepare() checks the same; this function is called before a worker is started.
   void (*require_served)(const Workload& workload, const RunSettings& settings);
-  /// The optional fields that its calls support: require() refuses all others.
+  /// The optional fields that its calls support. require() refuses all other fields.
   std::span<const std::string_view> reads = kOldFields;
-  bool reads_all = false;  ///< whether it is given the workload's text, and so supports every field
+  bool reads_all = false;  ///< whether it gets the workload's text, and so supports every field
   bool searches = false;   ///< whether it searches for its fastest algorithm, within RunSettings::search
 };
 
-/// Returns the workload of a problem, with fixed rows, which a library is called for. Throws Error(kUser) for
-/// a text that is not a workload.
+/// Returns the workload of a problem, with the problem's number of rows fixed. Libraries are called for this
+/// workload. Throws Error(kUser) if the problem's text is not a workload.
 Workload workload_of(const Problem& problem);
 /// Throws Error(kUser) with one sentence if the baseline does not serve the problem, or does not support one
 /// of its fields.
@@ -46,21 +46,21 @@ struct BaselineVariant {
 struct VendorLibrary {
   std::string_view name;  ///< its name in `lehr doctor`
   Target target;
-  std::string_view only = "";  ///< name of the one operator that it has calls for; "": all operators
-  bool by_default = true;      ///< false: it is only timed if --baseline names it
+  std::string_view only = "";  ///< name of the only operator that it has calls for; "": all operators
+  bool by_default = true;      ///< whether it is timed without --baseline
   std::span<const Baseline> baselines;
-  /// Returns the library's default setting, then others worth trying: the fastest counts. `arch` is
-  /// Limits::arch of the device.
+  /// Returns the library's default setting, then other settings worth trying. The fastest setting counts.
+  /// `arch` is Limits::arch of the device.
   std::vector<BaselineVariant> (*variants)(std::string_view arch, int threads);
   /// Describes the installed library for `lehr doctor`: "found", "13.1.0 (libcublasLt.so.13): ...". `folders`
-  /// are those of its target's libraries besides the loader's own. Throws Error(kEnvironment) that says what
-  /// to install. nullptr: it is reported for more than baselines (describe_engine()).
+  /// are searched after the loader's own search. Throws Error(kEnvironment), whose text says what to install.
+  /// nullptr: describe_engine() reports the library, since it serves other purposes, too.
   std::string (*describe)(const std::vector<std::string>& folders);
 };
 
-/// Returns VendorLibrary::variants of a library that needs no setting.
+/// VendorLibrary::variants of a library that needs no setting.
 std::vector<BaselineVariant> as_it_comes(std::string_view arch, int threads);
-/// Returns VendorLibrary::variants of a library that runs its threads with OpenMP.
+/// VendorLibrary::variants of a library that runs its threads with OpenMP.
 std::vector<BaselineVariant> with_openmp(std::string_view arch, int threads);
 
 }  // namespace lehr

@@ -11,19 +11,19 @@
 
 namespace lehr {
 
-/// Returns the backends in the order of kTargets. The first one's device always exists; `--device auto`
-/// prefers the later ones.
+/// Returns the backends in the order of kTargets. The device of the first backend always exists; `--device
+/// auto` prefers the devices of later ones.
 std::span<const Backend* const> backends();
 const Backend& backend_of(Target target);
 
-/// Returns the state of the caches that candidates find when they are timed: Backend::caches, or "cold"
-/// (swept before each call).
+/// Returns the state of the caches when a candidate is timed: Backend::caches, or "cold" (swept before each
+/// call).
 std::string_view cache_policy(const Device& device);
 
-/// Calls supervise() with the program of `tools`; returns nullptr if these are not supervised.
+/// Calls supervise() with the program of `tools`. Returns nullptr if ToolPaths::supervised is false.
 std::shared_ptr<Supervised> supervise(const ToolPaths& tools);
 
-/// Returns the compiler for a device, which need not be present.
+/// Returns the compiler for a device. The device need not be present.
 std::unique_ptr<Compiler> make_compiler(const Limits& limits, const ToolPaths& tools,
                                         const CompileSettings& settings = {});
 

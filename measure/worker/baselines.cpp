@@ -17,7 +17,7 @@ constexpr const VendorLibrary* kVendorLibraries[] = {
     &onnxruntime::kLibrary, &cublaslt::kLibrary, &cudnn::kLibrary,
 };
 
-// Bundles are no libraries of the machine: only a user with a folder names them.
+// Bundles are not libraries of the machine. They take part only if a user names their folder.
 std::span<const VendorLibrary* const> bundles() {
   static constexpr const VendorLibrary* kBundles[] = {&bundle::kLibrary, &bundle::kCudaLibrary};
   return kBundles;

@@ -27,12 +27,12 @@ struct NamedBaseline {
 };
 NamedBaseline find_baseline(std::string_view name);
 
-/// Returns `names` without the libraries that have no call for the operator of the problem with this text
-/// (VendorLibrary::only): they are not reported.
+/// Returns `names` without the libraries that have no call for the operator of the problem whose text is
+/// `problem` (VendorLibrary::only). Reports leave these libraries out.
 std::vector<std::string> with_calls_for(std::string_view problem, std::vector<std::string> names);
 
-/// Seconds until a process has loaded a CPU library, besides making the inputs (0.1 to 0.3 s on 2 CPUs of an
-/// EPYC of 2021).
+/// Seconds until a new process has loaded a CPU library, not counting the inputs (0.1 to 0.3 s on 2 CPUs of
+/// an EPYC of 2021).
 inline constexpr double kLibraryStartS = 0.2;
 
 }  // namespace lehr

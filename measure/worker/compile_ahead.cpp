@@ -25,7 +25,7 @@ void CompileAhead::begin(Source source, Deadline end) {
     const std::lock_guard lock(mutex_);
     queue_.push_back({std::move(source), end, {}, {}});
   }
-  // Only the caller uses these.
+  // `threads_` and `jobs_` are used by the caller only.
   if (threads_.size() < jobs_) threads_.emplace_back([this] { work(); });
   changed_.notify_all();
 }
@@ -41,7 +41,7 @@ Compiled CompileAhead::take() {
   return *job.result;
 }
 
-/// Drops the queue. A caller that left does not want to get errors either.
+/// Drops the queue. A caller that has left does not need the errors either.
 void CompileAhead::drop() {
   std::unique_lock lock(mutex_);
   queue_.resize(begun_);
@@ -63,7 +63,7 @@ void CompileAhead::work() {
   while (true) {
     changed_.wait(lock, [this] { return begun_ < queue_.size() || quit_; });
     if (quit_) return;
-    Job& job = queue_[begun_++];  // stays at its position until it is finished
+    Job& job = queue_[begun_++];  // the job stays at its position until it is finished
     if (running_++ == 0) busy_since_ = Clock::now();
     lock.unlock();
     std::optional<Compiled> result;

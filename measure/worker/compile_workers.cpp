@@ -1,4 +1,4 @@
-// Each call has its own workers while it lasts: poll() says which have answered.
+// Each call of compile() has its own workers while it lasts: poll() reports which of them have replied.
 #include "measure/worker/compile_workers.h"
 
 #include <poll.h>
@@ -24,14 +24,14 @@
 namespace lehr {
 namespace {
 
-/// Seconds of grace. A compiler looks at its limit between passes; one that has not stopped so much later
-/// does not look any more.
+/// Seconds of grace. A compiler checks its limit between passes. A compiler that has not stopped this long
+/// after the limit will not stop.
 constexpr double kGraceS = 1;
 
 /// A worker and its work.
 struct Seat {
   std::unique_ptr<WorkerProcess> process;
-  bool taken = false;  ///< by a call of compile(), which alone uses the rest
+  bool taken = false;  ///< taken by a call of compile(); only that call uses the other members
   bool ready = false;  ///< whether its library is loaded
   /// Position of the source that it compiles, or will compile once it is ready.
   std::optional<std::size_t> source;
@@ -72,7 +72,7 @@ struct CompileWorkers::State {
     seats.resize(static_cast<std::size_t>(options.workers));
   }
 
-  /// Returns a seat that nobody has taken; nullptr: all are taken. `waits`: waits for one.
+  /// Returns a seat that is not taken. If all are taken, waits for one if `waits`, else returns nullptr.
   Seat* take(bool waits) {
     std::unique_lock lock(mutex);
     const auto free = [this] { return std::ranges::find(seats, false, &Seat::taken); };
@@ -110,7 +110,7 @@ struct CompileWorkers::State {
         CompileWork(CompileRequest{source.entry, source.text, source.launch.shared_bytes, seat.path})));
   }
 
-  /// Receives the answer to CompilerRequest.
+  /// Receives the reply to CompilerRequest.
   void finish_start(Seat& seat) {
     std::variant<Reply, Death> answer = seat.process->receive(seat.deadline);
     if (const auto* death = std::get_if<Death>(&answer)) {
@@ -125,14 +125,14 @@ struct CompileWorkers::State {
       seat.process.reset();
       throw Error(thrown->error, thrown->text);
     }
-    const auto* said = std::get_if<Identity>(&reply);
-    CHECK(said != nullptr, "the compile worker's first reply is of kind {}", reply.index());
+    const auto* reported = std::get_if<Identity>(&reply);
+    CHECK(reported != nullptr, "the compile worker's first reply is of kind {}", reply.index());
     seat.ready = true;
     const std::lock_guard lock(mutex);
-    identity = said->text;
+    identity = reported->text;
   }
 
-  /// Receives the answer to CompileRequest.
+  /// Receives the reply to CompileRequest.
   Compiled finish(Seat& seat) {
     std::variant<Reply, Death> answer = seat.process->receive(seat.deadline);
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - seat.begun).count();
@@ -156,8 +156,8 @@ struct CompileWorkers::State {
     return std::move(*binary);
   }
 
-  /// Returns the seats of `busy` that have answered, died, or passed their deadlines; waits for at least one.
-  /// Returns none if the user wants to stop.
+  /// Waits until at least one seat of `busy` has replied, died, or passed its deadline, and returns these
+  /// seats. Returns an empty list if the user wants to stop.
   std::vector<Seat*> wait(const std::vector<Seat*>& busy) {
     std::vector<pollfd> wanted;
     Deadline first = Deadline::max();
@@ -181,7 +181,8 @@ struct CompileWorkers::State {
     return due;
   }
 
-  /// Ends workers that are busy when compile() is left: their answers must not go to the next call.
+  /// Ends the workers that are still busy when compile() returns or throws: their replies must not go to the
+  /// next call.
   void abandon(const std::vector<Seat*>& busy) {
     for (Seat* seat : busy) {
       seat->process.reset();
@@ -190,7 +191,8 @@ struct CompileWorkers::State {
     }
   }
 
-  /// Returns the results that came in time. `busy` has the workers that are busy when it is left.
+  /// Returns the results; sources that were not compiled in time are kInterrupted. On return, `busy` holds
+  /// the workers that are still busy.
   std::vector<Compiled> compile(std::span<const Source> sources, Deadline end, std::vector<Seat*>& busy) {
     const Failure interrupted = {
         FailureKind::kInterrupted, "the session was ended while it was compiled", {}};

@@ -1,4 +1,4 @@
-// Rounds, stages, ratios.
+// Rounds, stages and entries of a contest.
 #include "measure/worker/contest.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Turn {
 };
 using Round = std::vector<std::optional<Turn>>;  ///< by participant
 
-/// The participants, and which of them are still in the race.
+/// The participants, and which of them have not dropped out.
 class Contestants {
  public:
   Contestants(std::vector<Participant>& participants, const ContestOptions& options)
@@ -55,7 +55,7 @@ class Contestants {
   bool races(std::size_t i) const { return participants_[i].missing.empty() && !dropped_[i]; }
   bool dropped(std::size_t i) const { return dropped_[i]; }
 
-  /// Drops the slower half of the contenders that are still in the race, but keeps `most_finalists`.
+  /// Drops the slower half of the contenders that are left, but keeps at least `most_finalists`.
   void end_stage(const std::vector<Round>& rounds) {
     std::vector<std::pair<double, std::size_t>> times;
     for (std::size_t i = 0; i < participants_.size(); ++i) {
@@ -95,8 +95,8 @@ class Contestants {
                                    : fmt::format("{}: {}", name_of(failure.kind), first);
   }
 
-  /// Loads participant `i` again if necessary: the crash of one participant takes the slots of all in its
-  /// worker.
+  /// Loads participant `i` again if necessary: if one participant crashes, all participants of its worker
+  /// lose their slots.
   bool ensure_loaded(std::size_t i) {
     Participant& one = participants_[i];
     if (one.loaded == one.worker->generation() && one.loaded != 0) return true;
@@ -116,7 +116,7 @@ class Contestants {
   std::optional<Turn> running_turn(std::size_t i) {
     Participant& one = participants_[i];
     if (!ensure_loaded(i)) return std::nullopt;
-    // Samples of a tenth of a millisecond: their median ignores an interruption.
+    // Samples of a tenth of a millisecond each: their median ignores an interruption.
     const SampleRequest block = {100, 1, options_.block_us, options_.block_us, 1, 0};
     const std::variant<Samples, Failure> answer =
         one.worker->time({one.load.slot, block}, options_.timeout_s);
@@ -133,7 +133,7 @@ class Contestants {
   std::vector<bool> dropped_;
 };
 
-/// Returns the median of each quantity over the rounds in which it was known.
+/// Returns the median of each quantity over the rounds in which the quantity is known.
 std::optional<GpuState> typical_state(const std::vector<Round>& rounds, std::size_t participant) {
   std::vector<double> clocks, powers, temperatures;
   for (const Round& round : rounds) {

@@ -9,7 +9,8 @@
 
 namespace lehr {
 
-/// Owns the files of at most `most` binaries and of all pinned ones. Two sources with one text count as one.
+/// Owns the files of at most `most` binaries, and of all pinned binaries. Two sources with the same text
+/// count as one.
 class KeptBinaries {
  public:
   explicit KeptBinaries(std::size_t most) : most_(most) {}
@@ -17,8 +18,8 @@ class KeptBinaries {
   KeptBinaries(const KeptBinaries&) = delete;
   KeptBinaries& operator=(const KeptBinaries&) = delete;
 
-  /// Takes the file over. Deletes it if there are enough faster ones, or `source` already has one. `pinned`:
-  /// it stays until clear(), however slow.
+  /// Takes over the binary's file. Deletes it if there are `most` faster binaries, or if `source` already has
+  /// one. `pinned`: the file stays until clear(), however slow the kernel is.
   void keep(const Source& source, Binary binary, double time_us, bool pinned);
   /// Returns the source's binary, valid until the next call of keep() or clear(); nullptr: none is kept.
   const Binary* find(const Source& source) const;

@@ -26,16 +26,17 @@ namespace {
 constexpr int kDeathsThatDoomTheReference = 4;
 
 /// Seconds after which a library that searches without a limit counts as hung. cuDNN has some tens of plans,
-/// each of which may be compiled first.
+/// and each may have to be compiled first.
 constexpr double kLongestSearchS = 900;
 
-/// So many calls miss an error in one call of 50 in only one case of a hundred.
+/// Number of calls of a proof. With this many calls, a kernel that is wrong in one of 50 calls is missed in
+/// one of a hundred cases.
 constexpr int kProvenCalls = 230;
-/// Least calls of a library: a checked one, three blocks to choose a variant, and a checked one in the
-/// contest.
+/// Number of calls of a library that any contest makes: a checked call, three blocks to choose a variant, and
+/// a checked call in the contest.
 constexpr int kCallsOfALibrary = 8;
 
-/// Adds the wall time of its own life to `total`.
+/// Adds the wall time of its own lifetime to `total`.
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(total) {}
@@ -62,7 +63,7 @@ Candidate candidate_of(const Source& source, const Binary& binary) {
   return candidate;
 }
 
-/// Returns the compiler's resources, overridden by those from loading.
+/// Returns the compiler's resources, overridden by the resources known from loading.
 Resources merged(const Resources& compiled, const Resources& loaded) {
   Resources result = compiled;
   if (loaded.registers) result.registers = loaded.registers;
@@ -82,11 +83,12 @@ T take_front(std::deque<T>& from) {
 }  // namespace
 
 struct LocalMeasurer::Given {
-  std::vector<Source> checks;     ///< of the device; compiled before the first source
-  std::deque<Source> sources;     ///< sources without an outcome
-  std::deque<Compiled> compiled;  ///< results of the first of them, if nothing is compiled while one is timed
-  Deadline compiled_until;        ///< limit of these compilations
-  bool more = true;               ///< false once next() has returned nullopt
+  std::vector<Source> checks;  ///< sources for checks on the device; compiled before the first source
+  std::deque<Source> sources;  ///< sources without an outcome, the oldest first
+  /// Compiled results of the first of `sources`, if nothing is compiled while a candidate is timed.
+  std::deque<Compiled> compiled;
+  Deadline compiled_until;  ///< limit of these compilations
+  bool more = true;         ///< false once next() has returned nullopt
 };
 
 LocalMeasurer::LocalMeasurer(Compiler& compiler, LocalOptions options)
@@ -108,7 +110,8 @@ void LocalMeasurer::drop_reference() {
   deaths_ = 0;
 }
 
-/// Adds a window to the median. The best time so far is in units of the median, and is scaled with it.
+/// Adds a window to the median. The best time so far is in units of the median, so it is scaled by the
+/// median's change.
 void LocalMeasurer::reference_took(double us) {
   reference_windows_us_.push_back(us);
   const double usual_us = median(reference_windows_us_);
@@ -118,7 +121,7 @@ void LocalMeasurer::reference_took(double us) {
 
 double LocalMeasurer::run_limit_s() const {
   if (best_us_ > 0) return options_.run_timeout_s + kCallsOfATrial * best_us_ * 1e-6;
-  // Only the device's limits are known, so a first kernel with a tenth of its peak may be normal.
+  // Only the device's limits are known, so a first kernel that reaches a tenth of the peak may be normal.
   constexpr double kOrdinary = 10;
   double least_s = 0;
   if (const double peak = options_.limits.peak_gflops_f32; peak > 0) least_s = problem_.flops / (peak * 1e9);
@@ -190,7 +193,7 @@ void LocalMeasurer::begin_compiling(const Source& source, Deadline end) {
   if (held_.find(source) == nullptr) ahead_.begin(source, end);
 }
 
-/// Finishes the oldest compilation.
+/// Returns the result of the oldest compilation.
 Compiled LocalMeasurer::finish_compiling() {
   const Stopwatch stopwatch(spent_.compile_s);
   if (const Binary* const held = held_.find(take_front(ahead_sources_))) return copy_of(*held);
@@ -242,7 +245,8 @@ Binary LocalMeasurer::copy_of(const Binary& held) {
   return copy;
 }
 
-/// Compiles sources that were not kept. The caller deletes files that were compiled here, but not kept ones.
+/// Compiles the sources that are not kept. The caller deletes the files that were compiled here, but not the
+/// kept ones.
 std::vector<Compiled> LocalMeasurer::compile_unless_kept(std::span<const Source> sources, Deadline end) {
   std::vector<Source> missing;
   for (const Source& source : sources)
@@ -263,7 +267,8 @@ constexpr double kReferenceCare = 5;
 Outcome LocalMeasurer::failed(const Binary& binary, Failure failure) {
   const bool died = failure.kind == FailureKind::kCrash || failure.kind == FailureKind::kTimeout;
   deaths_ = died ? deaths_ + 1 : 0;
-  // The reference kernel itself may be what dies now and then beside innocent candidates: take another one.
+  // The reference kernel itself may be what kills workers now and then while innocent candidates run: another
+  // one is chosen.
   if (deaths_ == kDeathsThatDoomTheReference) {
     replaced_ = replaced_ || reference_.has_value();
     drop_reference();
@@ -286,7 +291,7 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   request.best_us = best_us_;
   request.wanted_s = seconds_left(wanted);
   if (options_.use_reference) request.reference = reference_;
-  // All later times are scaled by the reference's, so it is timed longer than any of them.
+  // All later times are corrected by the reference kernel's time, so it is timed longer than the candidates.
   if (options_.use_reference && !reference_) request.sampling.min_total_us *= kReferenceCare;
   Outcome outcome = worker_.trial(request, std::min(limit_s, end_s));
   if (auto* failure = std::get_if<Failure>(&outcome)) {
@@ -311,7 +316,8 @@ Outcome LocalMeasurer::run(const Source& source, const Binary& binary, Deadline 
   return outcome;
 }
 
-/// Takes as many sources as there are in_flight. With overlap the compiler begins at once.
+/// Asks for sources until in_flight() sources have no outcome yet. With overlap their compilation begins at
+/// once.
 void LocalMeasurer::take_more(Given& given, const NextSource& next) {
   while (given.more && given.sources.size() < static_cast<std::size_t>(in_flight())) {
     std::optional<Source> source = next();
@@ -381,10 +387,10 @@ void LocalMeasurer::prepare_baselines(std::map<std::string, LibrarySearch> searc
   start_early_ = !backend_of(options_.limits.target).on_host;
 }
 
-/// Starts the libraries. Called while nothing runs on the device. They start at the same time: most of it is
-/// opening the device and loading the library, 1.2 s per process on an H200 with 16 cores. A library that
-/// times its algorithms has the device to itself. Without a supervisor a process ends with the thread that
-/// started it.
+/// Starts the libraries. Called while nothing runs on the device. They start at the same time: most of the
+/// start is opening the device and loading the library, 1.2 s per process on an H200 with 16 cores. A library
+/// that times its algorithms has the device to itself. Without a supervisor a process ends with the thread
+/// that started it.
 void LocalMeasurer::start_baselines() {
   if (!std::exchange(start_early_, false)) return;
   const Stopwatch stopwatch(spent_.run_s);
@@ -467,9 +473,9 @@ double LocalMeasurer::library_s() const {
   return kLibraryStartS + 2 * worker_.prepared().inputs_s;
 }
 
-/// Estimates the costs of putting inputs in place. Inputs are made and stored as the device has them, and
-/// summed, which takes as long again. Expected values are read, or made and stored with the index of each
-/// element: three times as many bytes.
+/// Estimates the costs of putting inputs in place. Inputs are made and stored in the device's types, and
+/// their checksums are computed, which takes as long again. Expected values are read from the file, or are
+/// made and stored with the index of each element: three times as many bytes.
 SwapCosts LocalMeasurer::estimated_swaps() const {
   constexpr double kCareful = 1.3;  // factor on the times of prepare()
   const Done& took = worker_.prepared();
@@ -524,7 +530,8 @@ std::optional<Failure> LocalMeasurer::prove(std::size_t source, Inputs inputs, d
   const int calls = other ? kMostOtherProofs : kProvenCalls - kMostOtherProofs;
   const ProveRequest request = {loads_[source].slot, calls, kLeastProofs, seconds, !other};
   std::optional<Failure> failure = disproof(source, problem, request);
-  // An earlier source in the process may have caused the crash: try once more in a new process.
+  // An earlier source in the process may have caused the crash, so the proof is tried once more in a new
+  // process.
   return failure && failure->kind == FailureKind::kCrash ? disproof(source, problem, request)
                                                          : std::move(failure);
 }
@@ -534,7 +541,7 @@ void LocalMeasurer::end_contest() {
   contest_files_.clear();
   loads_.clear();
   loaded_.clear();
-  inputs_path_ = prepared_.problem_path;  // the next request puts them back
+  inputs_path_ = prepared_.problem_path;  // the next request puts these inputs back
 }
 
 std::vector<Participant> LocalMeasurer::our_participants(std::span<const Source> ours, std::size_t sources,
@@ -603,7 +610,7 @@ std::vector<ContestEntry> LocalMeasurer::contest(std::span<const Source> sources
   }
   std::vector<Participant> participants = our_participants(ours, sources.size(), challengers, compiled);
   for (std::size_t i = 0; i < sources.size(); ++i) loads_.push_back(participants[i].load);
-  // Loaded before the libraries, whose start may take longer than estimated.
+  // Our participants are loaded before the libraries, whose start may take longer than estimated.
   options.most_s = seconds_left(end);
   load(participants, options);
   std::vector<std::unique_ptr<Worker>> workers;

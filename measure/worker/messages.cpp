@@ -1,4 +1,5 @@
-// A message is a JSON object with the members under their names, and "kind", which names the alternative.
+// A message is a JSON object. Its keys are the names of the members, and "kind", which names the alternative
+// of the variant.
 #include "measure/worker/messages.h"
 
 #include <array>
@@ -80,7 +81,7 @@ template <typename Message>
 std::string text_of(const Message& message) {
   json j = std::visit([](const auto& alternative) { return json(alternative); }, message);
   j["kind"] = kKinds<Message>[message.index()];
-  // Texts of devices and loaders may contain any bytes; JSON needs UTF-8.
+  // Texts of devices and loaders may contain any bytes, but JSON needs UTF-8.
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

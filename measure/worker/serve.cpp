@@ -20,14 +20,15 @@ namespace {
 
 /// Sampling of the reference kernel before and after each candidate.
 constexpr SampleRequest kReferenceSampling = {500, 4, 5000, 20000, 1, 0};
-/// A slower reference would cost more than it corrects: a few calls of it are noisier than the drift.
+/// Maximum microseconds of a useful reference kernel. With a slower one a few calls are noisier than the
+/// drift that they correct.
 constexpr double kSlowestReferenceUs = 5000;
-/// Seconds. The window after one candidate also serves as the window before the next if it is at most this
-/// old.
+/// Seconds. A reference window after one candidate also serves as the window before the next candidate if it
+/// is at most this old.
 constexpr double kReferenceFreshS = 0.03;
 
-/// A window is disturbed if the reference before and after it differ by more than kSteady, or if the
-/// candidate got less than kLeastShare of its CPUs (such a window cannot resolve two per cent).
+/// A window is disturbed if the reference kernel's times before and after it differ by more than kSteady, or
+/// if the candidate got less than kLeastShare of its CPUs' time. Such a window cannot resolve two per cent.
 constexpr double kSteady = 0.05;
 constexpr double kLeastShare = 0.9;
 
@@ -39,7 +40,7 @@ bool passed(Deadline deadline) {
   return seconds_left(deadline) <= 0;
 }
 
-/// Compares outputs. Elements are counted through all of them.
+/// Compares the outputs of two calls. Element indices run through all outputs.
 Repetition compare(const std::vector<RunOutput>& a, const std::vector<RunOutput>& b) {
   Repetition result;
   for (std::size_t output = 0; output < a.size(); ++output) {
@@ -60,8 +61,8 @@ ResourceLimits current_limits() {
   return limits;
 }
 
-/// Returns a fault if a limit was lowered: later candidates, and this program, would fail in the process
-/// without any fault of theirs.
+/// Returns a fault if a limit was lowered. Later candidates would fail in this process without any fault of
+/// their own.
 std::optional<Fault> lowered(const ResourceLimits& before) {
   const ResourceLimits now = current_limits();
   for (std::size_t i = 0; i < now.size(); ++i)
@@ -98,8 +99,8 @@ Reply Server::answer(const PrepareRequest& request) {
               .stored_s = stored_s_};
 }
 
-/// Returns the problem at this path. Makes its values, and keeps it for the next requests, unless the runner
-/// leaves that to its device.
+/// Returns the problem stored at this path. If the host makes its values, it is stored with them for the next
+/// requests.
 Problem Server::problem_at(const std::string& path) {
   const auto threads = static_cast<int>(allowed_cpus().size());
   Problem problem = read_problem(path, kinds_, threads);
@@ -229,8 +230,8 @@ std::variant<Server::Window, Fault> Server::window(const TrialRequest& request, 
   result.time_us = estimate(result.samples.us);
   const double share = result.samples.cpu_share;
   double moved = 0;
-  double slowed = std::min(1.0, share);  // calm time / this time, at least
-  // A candidate that is four times too slow needs no correction by percents.
+  double slowed = std::min(1.0, share);  // lower bound of (calm time / this time)
+  // A candidate that is four times too slow needs no correction by a few per cent.
   if (before && !result.samples.hopeless && !passed(wanted)) {
     fresh_at_.reset();
     const double after = reference_time(request.reference).value_or(*before);
@@ -283,7 +284,7 @@ Reply Server::timed(const TrialRequest& request, const Resources& resources, std
   if (auto* fault = std::get_if<Fault>(&taken)) return std::move(*fault);
   Window one = std::move(std::get<Window>(taken));
   timing.disturbed = one.disturbance > 1;
-  // The fastest so far may only have been lucky: the slower of two windows counts.
+  // A candidate that is the fastest so far may only have been lucky, so the slower of two windows counts.
   if (one.time_us < request.best_us && !passed(wanted)) {
     auto again = window(request, before, wanted);
     if (auto* fault = std::get_if<Fault>(&again)) return std::move(*fault);

@@ -1,4 +1,4 @@
-// The hidden subcommands, one row each.
+// The hidden subcommands, in a table.
 #include "measure/worker/served_process.h"
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Runs the hidden subcommands of `lehr` in processes that it starts.
+// Runs the hidden subcommands of `lehr` in the processes that Lehr starts.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace lehr {
 
 /// Runs a hidden subcommand (`supervisor`, `worker`, `engine`) if the arguments name one, and returns its
 /// exit code; else returns nullopt. Call it first in the main() of ToolPaths::program. A worker knows
-/// problems of these kinds. Throws Error(kUser) if somebody else than Lehr has written the arguments.
+/// problems of the given `kinds`. Throws Error(kUser) if the arguments are not as Lehr writes them.
 std::optional<int> served_process(int argc, char** argv, std::span<const ProblemKind> kinds);
 
 }  // namespace lehr

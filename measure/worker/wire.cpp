@@ -39,7 +39,7 @@ std::uint64_t number_of(const unsigned char* bytes, int count) {
   return number;
 }
 
-/// Waits; returns nullopt as soon as there is something to read.
+/// Waits until `fd` is readable and returns nullopt, or returns why it stopped waiting.
 using Wait = std::function<std::optional<Received>(int fd)>;
 
 Received receive_all(int fd, const Wait& wait, char* bytes, std::size_t count) {

@@ -76,7 +76,7 @@ void Worker::prepare(const PrepareRequest& request) {
   std::variant<Reply, Death> answer =
       process_->ask(request, deadline_in(options_.prepare_timeout_s), options_.prepare_may_give_up);
   if (std::holds_alternative<Death>(answer))
-    return start();  // once more with a fresh process; then it throws
+    return start();  // once more with a new process; if that fails, start() throws
   take_prepared(std::get<Reply>(answer));
 }
 
@@ -127,7 +127,8 @@ std::variant<Reply, Failure> Worker::ask_undamaged(const Request& request, doubl
 Outcome Worker::trial(const TrialRequest& request, double timeout_s) {
   std::variant<Reply, Failure> answer = ask(request, timeout_s);
   if (damaged_) {
-    // The only other one in this process may be the reference kernel: try without it.
+    // The only other kernel in this process may be the reference kernel, so the request is sent again without
+    // it.
     TrialRequest alone = request;
     alone.reference.reset();
     answer = ask(alone, timeout_s);

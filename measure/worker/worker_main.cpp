@@ -21,19 +21,20 @@
 namespace lehr {
 namespace {
 
-/// Returns a copy of `fd` that candidates are unlikely to hit and that their own children do not inherit.
+/// Returns a copy of `fd` with a number that candidates are unlikely to hit. Child processes of candidates do
+/// not inherit it.
 int hidden(int fd) {
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
   return high >= 0 ? high : fd;
 }
 
-/// Restores the default signal handlers, so that the parent sees a candidate's crash as the signal that it
-/// was. Handlers of a run time library (a sanitizer) would turn it into an exit.
+/// Restores the default signal handlers, so that the parent sees a candidate's crash as its signal. The
+/// handlers of a run-time library (a sanitizer) would turn it into an exit.
 void die_of_faults() {
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) signal(fault, SIG_DFL);
 }
 
-/// Returns the runner; nullptr if no runner has this name.
+/// Returns the runner with this name, or nullptr if there is none.
 std::unique_ptr<Runner> make_runner(const std::string& name) {
   if (const std::optional<Target> target = target_named(name)) return backend_of(*target).make_runner();
   const Baseline* baseline = find_baseline(name).baseline;

@@ -1,4 +1,4 @@
-// The worker process: the code that the hidden subcommand calls.
+// The entry point of the worker process. The hidden subcommand calls it.
 #pragma once
 
 #include <span>
@@ -7,9 +7,9 @@
 
 namespace lehr {
 
-/// Serves requests on problems of these kinds until the parent hangs up; returns the exit status. `in_fd` and
+/// Serves requests on problems of `kinds` until the parent hangs up. Returns the exit status. `in_fd` and
 /// `out_fd` may be one socket. Call it first in main(): it makes the process die with its parent and write no
-/// core files, and moves the descriptors out of the way.
+/// core files, and moves the descriptors to numbers that candidates are unlikely to hit.
 int worker_main(std::span<const ProblemKind> kinds, int in_fd, int out_fd);
 
 }  // namespace lehr

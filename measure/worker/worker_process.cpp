@@ -30,12 +30,12 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options) : stop_flag_(options.
                                        : describe_exit(death->status));
   }
   const auto* hello = std::get_if<Hello>(&std::get<Reply>(first));
-  const Hello told = hello != nullptr ? *hello : Hello{};
+  const Hello reported = hello != nullptr ? *hello : Hello{};
   const auto text = [](const Hello& one) {
     return fmt::format("{} (protocol {})", one.lehr.empty() ? "an unknown version" : one.lehr, one.version);
   };
   try {
-    require_version(options.program, text(told), text({kProtocolVersion, kVersion}));
+    require_version(options.program, text(reported), text({kProtocolVersion, kVersion}));
   } catch (...) {
     die({.garbage = true});
     throw;
@@ -63,7 +63,7 @@ std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_gi
     case Received::kGarbage:
       return die({.garbage = true});
     case Received::kClosed:
-      // The socket closes while the process is still dying: wait for its own end before killing it.
+      // The socket closes while the process is still dying, so its end is awaited before it is killed.
       while (milliseconds_left(deadline) > 0) {
         if (has_ended(child_)) return die({});
         usleep(200);
@@ -81,7 +81,7 @@ std::variant<Reply, Death> WorkerProcess::receive(Deadline deadline, bool may_gi
 void WorkerProcess::send(const std::string& text) {
   thread_local std::random_device random;
   tag_ = std::uint64_t{random()} << 32 | random();
-  // A failed send means that it died: receiving finds out how.
+  // If sending fails, the process has died. receive() finds out how.
   send_message(socket_.get(), {text, tag_});
 }
 

@@ -113,7 +113,7 @@ TEST(TuneReport, SaysHowFarTheSearchWasOff) {
 
 TEST(TuneReport, SaysThatNothingBeatTheDefaultOnlyWhereAllWereCompared) {
   Summary summary = contested("default", false);
-  FinalistTold other;
+  FinalistReport other;
   other.config = "other()";
   other.rounds = 9;
   summary.finalists = {other};

@@ -1,4 +1,5 @@
-// Tells the address sanitizer of the fibers' stacks, which it cannot see change; nothing in other builds.
+// Tells the address sanitizer when the stack changes to a fiber's stack, because it cannot see that itself.
+// Does nothing in other builds.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +11,13 @@
 
 namespace lehr::emulator {
 
-/// A stack from its lowest address up.
+/// A stack. `bottom` is its lowest address.
 struct Stack {
   const void* bottom = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Announces a jump to `to`. The result goes to arrived() when this stack is jumped back to.
+/// Announces a jump to the stack `to`. Pass the result to arrived() when this stack is jumped back to.
 inline void* leaving([[maybe_unused]] const Stack& to) {
   void* fake = nullptr;
 #if defined(__SANITIZE_ADDRESS__)
@@ -24,7 +25,8 @@ inline void* leaving([[maybe_unused]] const Stack& to) {
 #endif
   return fake;
 }
-/// Ends a jump, and returns the stack that was left. `fake` is null on a stack's first arrival.
+/// Ends a jump, and returns the stack that was left. `fake` is nullptr when a stack is reached for the first
+/// time.
 inline Stack arrived([[maybe_unused]] void* fake) {
   Stack from;
 #if defined(__SANITIZE_ADDRESS__)
@@ -32,7 +34,7 @@ inline Stack arrived([[maybe_unused]] void* fake) {
 #endif
   return from;
 }
-/// Clears the marks of frames that never returned, before a stack is used again.
+/// Clears the marks of frames that never returned. Call it before a stack is used again.
 inline void forget_frames([[maybe_unused]] const Stack& stack) {
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(stack.bottom, stack.bytes);

@@ -1,5 +1,5 @@
-// Tests of mbarriers, loads of the tensor memory accelerator and wgmma: layouts as the PTX ISA has them, and
-// what a kernel can do wrong with them.
+// Tests of mbarriers, loads of the tensor memory accelerator and wgmma: their layouts according to the PTX
+// ISA, and errors that a kernel can make with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr auto kIn = ir::Direction::kIn;
 constexpr auto kOut = ir::Direction::kOut;
 constexpr const char* kWgmmaName = "wgmma_m64n16k16_f32_bf16";
 
-/// Returns a map for 64 x `rows` of A along k (16 bit), in boxes as wide as `swizzle` bytes.
+/// Returns a map of a matrix of 16-bit elements, `inner` x `outer`. Its boxes are `swizzle` bytes wide.
 ir::TensorMap map_of(std::int64_t inner, std::int64_t outer, std::int64_t box_outer, std::int64_t swizzle) {
   ir::TensorMap map;
   map.dims = {inner, outer, 0};
@@ -32,7 +32,8 @@ ir::TensorMap map_of(std::int64_t inner, std::int64_t outer, std::int64_t box_ou
   return map;
 }
 
-/// C (64 x 16) = A (64 x 64 by rows) B (16 x 64 by rows, transposed): one warpgroup, one load each.
+/// C (64 x 16) = A (64 x 64, by rows) B (16 x 64, by rows, transposed), by one warpgroup and with one load
+/// for each operand.
 const char* const kGemm = R"(
   unsigned short* sa = reinterpret_cast<unsigned short*>(lehr_shared);
   unsigned short* sb = sa + 4096;
@@ -212,10 +213,11 @@ TEST(MatrixDescriptor, LeadsToTheChunksOfTheCanonicalLayouts) {
   const auto along_k = chunks_of(d, 64, true);
   ASSERT_EQ(along_k.size(), 128u);
   EXPECT_EQ(along_k[2 * 9 + 1], 2048u + 1024 + 128);  // row 9, second half of k
-  // Without swizzle: rows of 16 bytes, the second half of k LBO away.
+  // Without swizzle rows have 16 bytes, and the second half of k is LBO bytes away.
   const auto plain = chunks_of({0, 512, 128, 0}, 64, true);
   EXPECT_EQ(plain[2 * 9 + 1], 128u + 16 + 512);
-  // Along m, 128 bytes: 64 elements of a row, then LBO; eight values of k, then SBO.
+  // Along m with 128 bytes: the next 64 elements of a row are LBO bytes away, and the next eight values of k
+  // are SBO bytes away.
   const auto along_m = chunks_of({0, 8192, 1024, 128}, 128, false);
   ASSERT_EQ(along_m.size(), 256u);
   EXPECT_EQ(along_m[9 * 16 + 10], 8192u + 1024 + 128 + (2 ^ 1) * 16);  // k = 9, elements 80 to 87

@@ -1,4 +1,4 @@
-// Tests of named barriers: what they order, what they do not, and what a kernel can do wrong with them.
+// Tests of named barriers: which accesses they order, and errors that a kernel can make with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,10 +16,10 @@ constexpr int kThreads = 128;
 struct Case {
   const char* name;
   std::string body;
-  const char* fault;  ///< "": it is right
+  const char* fault;  ///< "": the kernel is right
 };
 
-/// Returns a kernel of two groups of two warps, each with a half of shared memory and a barrier of its own.
+/// Returns a kernel of two groups of two warps. Each group has one half of shared memory and its own barrier.
 std::string groups(const std::string& body) {
   return "  float* s = reinterpret_cast<float*>(lehr_shared);\n  const int g = t / 64;\n" + body;
 }
@@ -42,7 +42,7 @@ const std::vector<Case>& cases() {
            "  if (t % 64 == 0) s[t] = x;\n" + own + "  c[t] = s[g * 64] - x + a[g * 64 + 63 - t % 64];\n",
        ""},
       {"BlockBarriersBeside", write + own + mirror + "  __syncthreads();\n  s[127 - t] = 0;\n", ""},
-      {"OverTwoHops",  // group 0 to all by barrier 3, all to group 1 by barrier 2
+      {"OverTwoHops",  // barrier 3 orders group 0 before all, barrier 2 orders all before group 1
        "  if (g == 0) s[t] = a[t];\n" + sync("3", "128") + "  if (g == 1) s[64 + t % 64] = s[t % 64];\n" +
            sync("2", "128") + "  c[t] = s[64 + 63 - t % 64] * 0 + a[g * 64 + 63 - t % 64];\n",
        ""},

@@ -7,18 +7,18 @@
 namespace lehr::emulator {
 namespace {
 
-constexpr int kMostOffset = 255;  // of a tensor of four dimensions
+constexpr int kMostOffset = 255;  // maximum offset for a tensor of four dimensions
 
 /// Returns the last coordinate of the bounding box along w (0) or h (1).
 std::int64_t high_of(const ir::TensorMap& map, std::size_t d) {
   return map.dims[d + 1] - 1 + map.im2col->upper[d];
 }
 
-/// Moves `at` by `number` steps: through the bounding box along w, then h, then the images.
+/// Moves `at` by `number` steps through the bounding box: first along w, then along h, then along the images.
 void walk(const ir::TensorMap& map, std::array<std::int64_t, 4>& at, std::int64_t number) {
   for (std::size_t d = 0; d < 2; ++d) {
     const std::int64_t step = map.im2col->step[d], low = map.im2col->lower[d], high = high_of(map, d);
-    const std::int64_t left = (high - at[d + 1]) / step;  // of this line
+    const std::int64_t left = (high - at[d + 1]) / step;  // steps left in this line
     if (number <= left) {
       at[d + 1] += number * step;
       return;

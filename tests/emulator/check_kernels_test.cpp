@@ -1,4 +1,5 @@
-// Tests of the kernels that make inputs and check outputs on the device, against the host's own arithmetic.
+// Tests of the kernels that make inputs and check outputs on the device. They are compared with the host's
+// arithmetic.
 #include "measure/cuda/check_kernels.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 
 constexpr int kBlocks = 3, kThreads = 64;
-constexpr std::int64_t kMost = 700;  // elements: several for each thread
+constexpr std::int64_t kMost = 700;  // number of elements: several for each thread
 
 template <typename T>
 Bytes bytes_of(const T& value) {
@@ -82,7 +83,7 @@ Source total_source() {
       1);
 }
 
-/// Computes as lehr_sum does; the last word is filled up with zeros.
+/// Computes the same sum as lehr_sum. The last word is filled up with zeros.
 std::uint64_t sum_of(std::span<const unsigned char> bytes, std::uint64_t seed) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; 8 * i < bytes.size(); ++i) {
@@ -93,7 +94,7 @@ std::uint64_t sum_of(std::span<const unsigned char> bytes, std::uint64_t seed) {
   return sum;
 }
 
-/// Returns what the last kernel makes of partial results.
+/// Returns the result of the last kernel for partial results.
 CheckResult total(const Program& program, std::size_t index, const Bytes& compared, const Bytes& summed) {
   const Result run = program.run_bytes(
       index, {compared, summed, bytes_of(TotalJob{77, compared.empty() ? 0U : kBlocks, kBlocks})});
@@ -130,11 +131,11 @@ TEST(CheckKernels, MakeTheInputsOfTheHostBitForBit) {
   }
 }
 
-/// One output, right everywhere or with faults of all kinds at random positions, mostly few.
+/// One output. It is right everywhere, or has faults of all kinds at random positions, usually few.
 struct Case {
   Argument output;
   Bytes got;
-  Bytes expected;  ///< of each element; nothing_expected() where no value is expected
+  Bytes expected;  ///< an entry for each element; nothing_expected() if no value is expected
 };
 
 Case make_case(Compared of, bool right, Rng& rng) {
@@ -152,9 +153,9 @@ Case make_case(Compared of, bool right, Rng& rng) {
   one.got.resize(static_cast<std::size_t>(kMost * size_of(type)));
   one.expected.resize(static_cast<std::size_t>(kMost * size_of(of.as)), nothing_expected(of.as));
   const bool some = rng.below(2) == 0;                             // faults only in some rows
-  const std::uint64_t faulty = std::uint64_t{1} << rng.below(14);  // one in so many
+  const std::uint64_t faulty = std::uint64_t{1} << rng.below(14);  // one element in this many is faulty
   const double scales[] = {1, 1e-6, 300, 70000};
-  // A value that floats cannot hold is compared exactly, too.
+  // Values that floats cannot hold must be compared exactly, too.
   const double large = of.as == DType::kF32 ? 0 : type == DType::kS64 ? 0x1p52 : 0x1p30;
   for (std::int64_t i = 0; i < kMost; ++i) {
     unsigned char* at = one.got.data() + i * size_of(type);
@@ -163,7 +164,7 @@ Case make_case(Compared of, bool right, Rng& rng) {
         scales[right ? 0 : rng.below(4)];
     if (is_integer(type)) value = std::nearbyint(value + large);
     if (of.as == DType::kF32) value = static_cast<double>(static_cast<float>(value));
-    if (right) {  // what the type can hold
+    if (right) {  // a value that the type can hold
       store_element(type, value, at);
       value = load_element(type, at, 0);
     }
@@ -215,7 +216,7 @@ TEST(CheckKernels, FindWhatTheHostFinds) {
                 host.fault);
       EXPECT_EQ(seen.max_error, host.max_error);
       EXPECT_EQ(seen.compared, one.output.expected_count());
-      // The sum of the expected values' bits, each as a word of 64.
+      // The sum over the bits of the expected values, each as a 64-bit word.
       Bytes wide(static_cast<std::size_t>(kMost) * 8);
       const auto size = static_cast<std::size_t>(size_of(types[t].as));
       for (std::size_t i = 0; i < static_cast<std::size_t>(kMost); ++i)
@@ -262,7 +263,7 @@ TEST(CheckKernels, SumEveryBitButThoseOfHoles) {
     const bool hidden = std::ranges::any_of(
         holes, [at](const SumJob::Hole& hole) { return at >= hole.begin && at < hole.end; });
     EXPECT_EQ(sum(data, kWords, holes) == whole, hidden) << at << ", seed " << seed;
-    // A tensor that ends within a word: the bytes behind it do not count.
+    // If a tensor ends within a word, the bytes after its end do not count.
     const std::uint64_t bytes = 1 + rng.below(data.size());
     EXPECT_EQ(sum(data, (bytes + 7) / 8, {{bytes, ~std::uint64_t{0}}}),
               sum_of(std::span(data).first(static_cast<std::size_t>(bytes)), seed))

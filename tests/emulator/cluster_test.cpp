@@ -1,5 +1,5 @@
 // Tests of clusters: blocks that run together, multicast loads, arrivals at another block's mbarriers, and
-// what a kernel can do wrong with them.
+// errors that a kernel can make with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using Values = std::vector<float>;
 constexpr auto kIn = ir::Direction::kIn;
 constexpr auto kOut = ir::Direction::kOut;
 
-/// Three rounds of two blocks that each bring one half of a tile of 16 x 64 (16 bit) to both; C is a
-/// warpgroup's product of it with itself, summed over the rounds.
+/// In each of three rounds, two blocks each load one half of a tile of 16 x 64 (16 bit) for both. C is a
+/// warpgroup's product of the tile with itself, summed over the rounds.
 const char* const kShare = R"(
   const int rank = blockIdx.x % 2;
   const int cluster = blockIdx.x / 2;
@@ -143,7 +143,8 @@ TEST(Cluster, FindsEveryMissingStep) {
   }
 }
 
-/// Distributed shared memory: each thread reads what its neighbour of the other block has written.
+/// Distributed shared memory: each thread reads the value that the thread with the same number in the other
+/// block has written.
 TEST(Cluster, ReadsTheOtherBlocksMemoryBetweenTwoBarriersOfAll) {
   const std::string barrier = "  lehr_cluster_barrier();\n";
   const std::string write =

@@ -1,4 +1,5 @@
-// Tests of warp collectives: values as the PTX ISA lays them out, and what a kernel can do wrong with them.
+// Tests of warp collectives: the positions of values according to the PTX ISA, and errors that a kernel can
+// make with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +22,8 @@ constexpr std::uint64_t kSeed = 20251121;
 constexpr auto kIn = ir::Direction::kIn;
 constexpr auto kOut = ir::Direction::kOut;
 
-/// C (16 x 8) = A (16 x 16, by rows) B (16 x 8, by rows), one warp, the way in which tensor-core kernels are
-/// written: A by ldmatrix, B by ldmatrix.trans.
+/// C (16 x 8) = A (16 x 16, by rows) B (16 x 8, by rows), by one warp, as tensor-core kernels are written: A
+/// is loaded by ldmatrix, B by ldmatrix.trans.
 const char* const kGemm = R"(
   unsigned short* sa = reinterpret_cast<unsigned short*>(lehr_shared);
   unsigned short* sb = sa + 256;
@@ -43,7 +44,7 @@ Source gemm(const std::string& body, int threads = 32) {
       768, body);
 }
 
-/// Returns small whole numbers, which are exact in every type.
+/// Returns small integers, which are exact in every type.
 Values small_numbers(std::size_t count, Rng& rng) {
   Values values;
   for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<float>(rng.below(9)) - 4);
@@ -64,7 +65,7 @@ struct Mutant {
   const char* name;
   const char* what;
   const char* instead;
-  const char* fault;  ///< part of what is found; "" = a wrong result
+  const char* fault;  ///< a part of the fault's text; "": the result is wrong
 };
 
 const std::vector<Mutant>& mutants() {
@@ -99,7 +100,7 @@ TEST(Vote, GivesEveryLaneThePredicatesOfAll) {
                   "  if (t % 32 != 5) c[t] = static_cast<float>(__ballot_sync(~0u, a[t] > 2));\n")};
   const Program program(sources);
   Values a(64, 3);
-  a[7] = 1;  // the first warp is of two minds, the second is not
+  a[7] = 1;  // the lanes of the first warp disagree, those of the second warp agree
   for (std::uint64_t i = 0; i < 4; ++i) {
     const Result run = program.run(0, {a}, rotated(i));
     ASSERT_FALSE(run.fault) << *run.fault;
@@ -188,7 +189,7 @@ TEST(WarpCollectives, SumsOverGroupsOfLanes) {
 }
 
 TEST(WarpCollectives, StmatrixIsTheInverseOfLdmatrix) {
-  // Four matrices of 8 x 8, number i at element i; loaded as they are, stored transposed.
+  // Four matrices of 8 x 8, with the value i at element i. They are loaded as they are and stored transposed.
   const std::string body = R"(
   unsigned short* s = reinterpret_cast<unsigned short*>(lehr_shared);
   for (int i = t; i < 256; i += 32) s[i] = i;
@@ -226,17 +227,17 @@ TEST(WarpCollectives, StmatrixIsTheInverseOfLdmatrix) {
   }
 }
 
-/// A type of mma, with the positions of its fragments as the PTX ISA writes them, element by element: `i` is
-/// the number of the element, `u` threadID_in_group, `g` groupID.
+/// A type of mma, with the positions of its fragments in the notation of the PTX ISA, element by element: `i`
+/// is the number of the element, `u` is threadID_in_group, `g` is groupID.
 struct MmaCase {
   const char* shape;
-  DType type;  ///< of A and B in memory; the 8-bit floats as their bits
+  DType type;  ///< type of A and B in memory; the bits if they are 8-bit floats
   int k;
   int packed;  ///< elements per register
   const char* a_row_is_low;
   const char* a_column;
   const char* b_row;
-  NumberFormat format;  ///< of bits
+  NumberFormat format;  ///< format of the bits
   int registers = 4;    ///< registers of A; B has half as many
 };
 
@@ -326,7 +327,7 @@ TEST(Mma, ComputesInEveryTypeFromTheFragmentsOfThePtxIsa) {
 }
 
 TEST(Mma, AddsTheProductsOfAStepAtOnce) {
-  // 1 + 2^-24 k times: f32 additions one by one would lose every small term.
+  // 1 + 2^-24, added k times: f32 additions one by one would lose every small term.
   const std::vector<Source> sources = {kernel_text(
       {{"c", DType::kF32, 32, kOut}}, 32, 0,
       "  unsigned ra[4], rb[2];\n  for (int i = 0; i < 4; ++i) ra[i] = 0x39803980;\n"  // bf16 2^-12

@@ -1,5 +1,5 @@
-// Compares what ir::analyze says of a kernel with what the emulator counts while its text runs: flops, bytes
-// per parameter and of shared memory. For sampled schedules of every CUDA family.
+// Compares the results of ir::analyze for a kernel with what the emulator counts while the kernel's text
+// runs: flops, bytes per parameter, and bytes of shared memory. For sampled schedules of every CUDA family.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,9 @@ using lehr::testing::Shape;
 
 constexpr std::uint64_t kSeed = 11;
 
-/// Bytes that the kernel moves between a buffer (all shared ones together) and the threads. The analysis
-/// counts guarded accesses as always executed: the truth lies between its sum without them and its sum.
+/// Bytes that the kernel moves between a buffer (all shared buffers together) and the threads. The analysis
+/// counts guarded accesses as always executed. So the true number lies between its total without guarded
+/// accesses and its total.
 struct Bounds {
   double least = 0;
   double most = 0;
@@ -51,8 +52,8 @@ bool is_minimal(const Sample& sample) {
   return sample.family->name == "conv2d_winograd";
 }
 
-/// Compares the counts with the analysis. `spare_flops` is the share of the flops that may stand under a
-/// condition that does not hold.
+/// Compares the counts with the analysis. `spare_flops` is the fraction of the flops that may depend on a
+/// condition that is false.
 void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Result& counted,
              double spare_flops) {
   const ir::Analysis analysis = ir::analyze(kernel);
@@ -69,24 +70,25 @@ void compare(const Sample& sample, const ir::Kernel& kernel, const emulator::Res
                      kernel.buffer(param).name + verb);
     }
     Bounds shared = bytes_of(kernel, analysis, writes, is_shared);
-    // A load for several blocks is one access, and counts once in each of them.
+    // A load for several blocks is one access in the text, but counts once in each of the blocks.
     shared.most = writes ? analysis.shared.written_bytes : analysis.shared.read_bytes;
     expect_between(moved(counted.shared), shared, "shared" + verb);
   }
   EXPECT_EQ(static_cast<double>(counted.barriers),
             analysis.barriers * static_cast<double>(analysis.launch.grid[0] * analysis.launch.grid[1] *
                                                     analysis.launch.grid[2]));
-  // Integer arithmetic outside mma cannot be told from that of indices.
+  // Integer arithmetic outside of mma cannot be distinguished from the arithmetic of indices.
   EXPECT_LE(counted.flops, analysis.flops);
   if (lehr::testing::facts_of(sample.workload).accum == DType::kS32) return;
-  // A convolution's images are small here: a block with tiles for few of its threads is analysed as a whole
-  // one. Minimal filtering has down to a quarter of the products.
+  // The images of convolutions are small here. The analysis counts a block that has tiles for only few of its
+  // threads as a full block. Minimal filtering computes as little as a quarter of the products.
   const bool is_conv = sample.workload.op() == Operator::kConv2d;
   const double of_definition = is_minimal(sample) ? flops_of(sample.workload) / 4 : flops_of(sample.workload);
   EXPECT_GE(counted.flops * (1 + spare_flops), is_conv ? of_definition : analysis.flops);
 }
 
-/// Blocks that split k get as many tiles of it each; the analysis counts all parts as long as the longest.
+/// Whether all blocks that split k get the same number of tiles. The analysis counts all of them as long as
+/// the longest.
 bool splits_evenly(const Sample& sample) {
   const std::int64_t work_items = sample.config.find("split_k").value_or(1);
   if (work_items == 1) return true;
@@ -99,7 +101,7 @@ bool splits_evenly(const Sample& sample) {
            0;
   const std::int64_t bk = sample.config.at("bk");
   const lehr::testing::Facts facts = lehr::testing::facts_of(sample.workload);
-  // Minimal filtering sums up over channels alone.
+  // Minimal filtering sums only over the channels.
   const std::int64_t depth = is_minimal(sample) ? facts.depth / 9 : facts.depth;
   return (depth + bk - 1) / bk % work_items == 0;
 }
@@ -133,15 +135,15 @@ class CountedFamily : public ::testing::TestWithParam<const Template*> {
   }
 };
 
-/// Tiles are whole but along a dimension of fewer than 16: there, partial sums of rows outside the matrix are
-/// not added (1 % of the flops).
+/// Tiles are whole, except along a dimension with fewer than 16 elements: there, partial sums of rows outside
+/// of the matrix are not added (1 % of the flops).
 TEST_P(CountedFamily, MovesAndComputesWhatItsAnalysisSaysWhereTilesAreWhole) {
   hold({{128, 128, 256, 1}, {8, 256, 512, 1}, {1, 256, 512, 2}, {256, 8, 256, 1}, {64, 64, 1024, 1}}, 16,
        0.01);
 }
 
-/// The analysis counts the arithmetic of a partial tile as that of a whole one, and a kernel may leave some
-/// of it out. Only products are tested: the images above have partial tiles enough.
+/// The analysis counts the arithmetic of a partial tile like that of a whole tile, and a kernel may leave
+/// some of it out. Only products are tested, because the convolutions above have enough partial tiles.
 class CountedProduct : public CountedFamily {};
 TEST_P(CountedProduct, StaysWithinItsAnalysisAtPredicatedEdges) {
   hold({{130, 70, 200, 1}, {7, 130, 300, 2}, {1, 257, 300, 1}, {33, 65, 90, 3}}, 24, 1);

@@ -1,7 +1,7 @@
-// The replacement of NVRTC's built-ins when the host compiler compiles emitted CUDA text: vector types,
-// hardware indices, barriers, and a second body of every device intrinsic that is inline PTX in target/cuda/
-// and stands under `#ifndef LEHR_EMULATOR` there. It includes no system header, since it is compiled in front
-// of every kernel.
+// Replaces NVRTC's built-ins when the host compiler compiles emitted CUDA text: vector types, hardware
+// indices, barriers. It also has a second body for every device intrinsic whose body in target/cuda/ is
+// inline PTX under `#ifndef LEHR_EMULATOR`. It includes no system header, since it is compiled in front of
+// every kernel.
 #pragma once
 
 #include "mma_type.h"
@@ -71,8 +71,8 @@ unsigned emulated_tf32(float value);
 typedef float EmulatedReal;
 
 #ifdef LEHR_COUNT_FLOPS
-// The text's `float` becomes a number that reports each addition, subtraction, multiplication and division,
-// as ir::analyze counts them. Comparisons are not counted, and so a minimum is not either.
+// The type that replaces `float` in the text. It reports each addition, subtraction, multiplication and
+// division, as ir::analyze counts them. Comparisons are not counted, so a minimum is not counted either.
 struct CountedFloat {
   EmulatedReal value;
   CountedFloat() = default;
@@ -166,7 +166,7 @@ struct alignas(16) int4 {
 #define __ballot_sync(mask, predicate) emulated_ballot(predicate, __LINE__)
 #define __any_sync(mask, predicate) (emulated_ballot(predicate, __LINE__) != 0)
 #define __all_sync(mask, predicate) (emulated_ballot(predicate, __LINE__) == ~0u)
-// The value must be the same in all lanes. It comes from lane 0.
+// The value must be the same in all lanes. It is taken from lane 0.
 #define __shfl_sync(mask, value, lane) emulated_uniform(value, __LINE__)
 #define __threadfence() emulated_device_fence()
 #define atomicInc emulated_atomic_inc
@@ -302,7 +302,8 @@ inline void lehr_setmaxnreg_dec() {
   emulated_set_max_registers(kCount, false);
 }
 
-// Elects any lane, but always the same one: not the first, so that nobody relies on that.
+// Elects a lane, always the same one. It is not the first lane, so that a kernel that relies on the first
+// lane fails.
 inline void lehr_elect_one(unsigned* elected, int line = __builtin_LINE()) {
   emulated_ballot(1, line);
   elected[0] = threadIdx.x % 32 == 9;
@@ -329,7 +330,7 @@ inline void lehr_cp_async_wait() {
   emulated_cp_async_wait(kPending);
 }
 
-// The line of a collective is the caller's.
+// The line of a collective is the line of its caller.
 #define LEHR_EMULATED_MATRIX(suffix, count, transposed)                                                   \
   inline void lehr_ldmatrix_##suffix(unsigned* registers, const void* row, int line = __builtin_LINE()) { \
     emulated_ldmatrix(registers, row, count, transposed, line);                                           \
@@ -357,7 +358,8 @@ LEHR_EMULATED_MMA(m16n8k32_s32_s8, int, kS8)
 LEHR_EMULATED_MMA(m16n8k32_f32_e4m3, float, kE4M3)
 LEHR_EMULATED_MMA(m16n8k32_f32_e5m2, float, kE5M2)
 
-// Adds by a butterfly: all lanes of a group end with the same bits, since each adds the same two numbers.
+// Adds by a butterfly exchange. All lanes of a group end with the same bits, since both lanes of an exchange
+// add the same two numbers.
 template <typename T>
 inline void emulated_warp_sum(T* value, int width, int line) {
   for (int mask = width / 2; mask > 0; mask /= 2) {

@@ -1,5 +1,5 @@
-// Tests with planted faults: what the emulator must find, and what it must leave alone. Every kernel is
-// written out as the emitter would write it.
+// Tests with planted faults: the emulator must find the faults, and must report nothing for kernels without a
+// fault. The kernels are written in the form that the emitter would write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 
 constexpr int kThreads = 64;
 
-/// Returns a kernel of one block of 64 threads, `a` in and `c` out (64 elements each), 256 bytes of shared
-/// memory.
+/// Returns a kernel with one block of 64 threads, an input `a` and an output `c` (64 elements each), and 256
+/// bytes of shared memory.
 Source source_of(const std::string& body, const std::string& prelude = "") {
   return lehr::testing::kernel_text(
       {{"a", DType::kF32, kThreads, ir::Direction::kIn}, {"c", DType::kF32, kThreads, ir::Direction::kOut}},
@@ -28,7 +28,7 @@ Source source_of(const std::string& body, const std::string& prelude = "") {
 struct Case {
   const char* name;
   const char* body;
-  const char* fault;  ///< part of what is found; "" = nothing wrong
+  const char* fault;  ///< a part of the fault's text; "": there is no fault
 };
 
 const std::vector<Case>& cases() {

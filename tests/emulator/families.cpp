@@ -37,7 +37,7 @@ Workload workload_of(const Types& types, int layouts, const Shape& shape) {
   return workload;
 }
 
-/// Returns all types that a workload may ask for.
+/// Returns all combinations of types that a workload may have.
 std::vector<Types> all_types() {
   std::vector<Types> all;
   for (const DType a : all_dtypes()) {
@@ -64,8 +64,8 @@ std::vector<Limits> serving(const Template& family, const Workload& workload) {
   return limits;
 }
 
-/// Returns the first workload that the family serves on one of two architectures, which between them can do
-/// what all others can; from shape `first` on in a circle.
+/// Returns the first workload that the family serves on one of two architectures, which together have the
+/// features of all architectures. The shapes are tried from shape `first` on, and then from the beginning.
 std::optional<Workload> first_served(const Template& family, const Types& types, int layouts,
                                      const std::vector<Shape>& shapes, std::size_t first) {
   static const std::array able = {cuda_limits("sm_90a"), cuda_limits("sm_120")};
@@ -79,8 +79,8 @@ std::optional<Workload> first_served(const Template& family, const Types& types,
 
 using Operands = std::vector<std::pair<Types, int>>;  ///< types and layouts
 
-/// Returns every combination of types and layouts that the family serves on one of the shapes. These are a
-/// million questions to the family, so the answers are kept.
+/// Returns every combination of types and layouts that the family serves for one of the shapes. The family is
+/// asked about a million times, so the results are kept.
 const Operands& served_operands(const Template& family, const std::vector<Shape>& shapes) {
   static std::map<std::pair<const Template*, std::vector<Shape>>, Operands> kept;
   const auto [at, is_new] = kept.try_emplace({&family, shapes});
@@ -93,7 +93,7 @@ const Operands& served_operands(const Template& family, const std::vector<Shape>
   return at->second;
 }
 
-/// Returns the numbers of the shapes whose k is at least half of the longest.
+/// Returns the positions of the shapes whose k is at least half of the longest k.
 std::vector<std::size_t> long_shapes(const std::vector<Shape>& shapes) {
   std::int64_t longest = 0;
   for (const Shape& shape : shapes) longest = std::max(longest, shape.k);
@@ -103,7 +103,7 @@ std::vector<std::size_t> long_shapes(const std::vector<Shape>& shapes) {
   return numbers;
 }
 
-/// Draws a config of the space, with k split if one of a few draws splits it.
+/// Draws a config of the space. Among a few draws it prefers a config that splits k.
 std::optional<Config> sample_split(const FamilySpace& space, Rng& rng) {
   std::optional<Config> config;
   for (int draw = 0; draw < 40; ++draw) {
@@ -113,7 +113,7 @@ std::optional<Config> sample_split(const FamilySpace& space, Rng& rng) {
   return config;
 }
 
-/// Adds splits for the types that have no split among `samples`, where the family can.
+/// Adds configs that split k for types without such a config among `samples`, if the family can split k.
 void add_splits(const Template& family, const Operands& served, const std::vector<Shape>& shapes,
                 std::vector<Sample>& samples, Rng& rng) {
   const auto kind_of = [](const Workload& w) { return std::pair(w.gemm().a.type, w.gemm().math); };
@@ -132,8 +132,8 @@ void add_splits(const Template& family, const Operands& served, const std::vecto
   }
 }
 
-/// Returns convolutions with strides, paddings that differ by side, dilation, groups, depthwise, maps of one
-/// pixel, both layouts. The last ones have many products for few outputs.
+/// Returns convolutions with strides, paddings that differ by side, dilation, groups, depthwise filters,
+/// images of one pixel, and both layouts. The last ones have many products per output and few outputs.
 const std::vector<Workload>& convolutions() {
   static const std::vector<Workload> all = [] {
     std::vector<Workload> workloads;
@@ -253,7 +253,8 @@ const std::vector<Workload>& edge_convolutions() {
   return all;
 }
 
-/// Adds splits for the kinds of products that have no split among `samples`, where the family can.
+/// Adds configs that split the products for kinds of convolutions without such a config among `samples`, if
+/// the family can split them.
 void add_splits_of_convolutions(const Template& family, const std::vector<Workload>& served,
                                 std::vector<Sample>& samples, Rng& rng) {
   const auto kind_of = [](const Workload& w) { return std::pair(w.conv2d().input, math_of(w)); };
@@ -268,7 +269,8 @@ void add_splits_of_convolutions(const Template& family, const std::vector<Worklo
   }
 }
 
-/// Returns samples: every fifth is the default, and every third splits the products where the family can.
+/// Returns samples. Every fifth sample is the default config, and every third splits the products if the
+/// family can.
 std::vector<Sample> samples_of_convolutions(const Template& family, std::size_t count, Rng& rng) {
   const std::vector<Workload> served = served_convolutions(family);
   CHECK(!served.empty(), "{} serves none of the convolutions", family.name);
@@ -330,7 +332,7 @@ Facts facts_of(const Workload& workload) {
 }
 
 std::vector<const Template*> cuda_families() {
-  // One square problem, and one of few rows, which some families are made for.
+  // A square problem, and a problem with few rows, for which some families are made.
   const std::vector<Shape> probes = {{64, 64, 64, 1}, {1, 64, 64, 1}};
   std::vector<const Template*> families;
   for (const Template& family : catalog()) {

@@ -1,7 +1,7 @@
-// Compares every CUDA family's emitted text with the reference in double precision, by the tolerance of the
-// measurer. The emulator runs the text on odd shapes in every layout and type, under rotating schedules.
-// `--configs N`: at least N kernels per family (default 16), and half as many of random shapes. Random shapes
-// differ in each run, by a seed that is printed: `--seed N` draws them again.
+// Compares the results of every CUDA family's emitted text with the reference in double precision, with the
+// tolerance of the measurer. The emulator runs the text on odd shapes in every layout and type, under
+// rotating schedules. `--configs N`: at least N kernels per family (default 16), and half as many on random
+// shapes. Random shapes differ in each run. Their seed is printed, and `--seed N` draws them again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ using lehr::testing::Sample;
 using lehr::testing::Shape;
 
 constexpr std::uint64_t kSeed = 20251121;
-/// Kernels that are compiled and held at a time.
+/// Number of kernels that are compiled and held at a time.
 constexpr std::size_t kBatch = 64;
 
 std::size_t configs_per_family() {
@@ -43,7 +43,8 @@ std::uint64_t random_seed() {
   return testing::test_seed(kSeed);
 }
 
-/// Returns shapes, small since emulation is slow: no size a multiple of a tile, one, few and many of each.
+/// Returns shapes. They are small, since emulation is slow. No size is a multiple of a tile, and there are
+/// dimensions of one, of few and of many elements.
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {
       {1, 1, 1, 1},      {7, 5, 3, 3},      {33, 65, 17, 1},  {65, 33, 129, 1}, {1, 200, 264, 1},
@@ -79,7 +80,7 @@ bool has_split_k(const FamilySpace& space) {
   return std::ranges::any_of(space.knobs(), [](const Knob& knob) { return knob.name == "split_k"; });
 }
 
-/// Expects that every type of operands has a config in which blocks split k, where the family has that.
+/// Expects that each type of operands has a config in which blocks split k, if the family can split k.
 void expect_splits_of_every_type(const std::vector<Sample>& samples) {
   std::map<std::pair<DType, Math>, int> splits;
   for (const Sample& sample : samples) {
@@ -109,8 +110,8 @@ TEST_P(EmulatedFamily, IsRightForEveryTypeLayoutAndOddShape) {
   std::cout << GetParam()->name << ": " << samples.size() << " kernels in " << took.count() << " s\n";
 }
 
-/// Adds a config of the workload, where the family serves it: every fourth is the default. A served workload
-/// without a valid config fails the test.
+/// Adds a config for the workload if the family serves the workload. Every fourth config is the default. If
+/// the workload is served but has no valid config, the test fails.
 void add_random_sample(const Template& family, const Workload& workload, const Limits& limits, Rng& rng,
                        std::vector<Sample>& samples) {
   if (why_unserved(family, workload, limits)) return;
@@ -131,7 +132,7 @@ TEST_P(EmulatedFamily, IsRightForRandomShapes) {
                                     << " LEHR_TEST_CONFIGS=" << configs_per_family());
   const std::vector<std::string> archs = known_cuda_archs();
   const std::size_t count = configs_per_family() / 2;
-  constexpr int kMostDraws = 4000;  // for one sample: few shapes are those of a special family
+  constexpr int kMostDraws = 4000;  // draws for one sample: a special family serves few shapes
   Rng rng = Rng(random_seed()).fork(GetParam()->name);
   std::vector<Sample> samples;
   for (std::size_t draw = 0; samples.size() < count; ++draw) {
@@ -146,7 +147,7 @@ TEST_P(EmulatedFamily, IsRightForRandomShapes) {
   }
 }
 
-/// Returns those of the samples that the family serves on these limits, too, with schedules of that
+/// Returns those samples that the family also serves with these limits, with schedules for their
 /// architecture.
 std::vector<Sample> samples_on(const Limits& limits, const Template& family, std::size_t count) {
   Rng rng(kSeed);
@@ -163,8 +164,8 @@ std::vector<Sample> samples_on(const Limits& limits, const Template& family, std
   return result;
 }
 
-/// Turing has neither cp.async nor the mma of newer ones: tiles come through registers, and products of f16
-/// by halves of k.
+/// Turing has neither cp.async nor the newer mma shapes: tiles are loaded through registers, and f16 products
+/// are computed in halves of k.
 TEST(EmulatedTuring, IsRightInAllItsFamilies) {
   SCOPED_TRACE(::testing::Message() << "seed " << kSeed);
   constexpr std::size_t kKernels = 12;
@@ -184,7 +185,7 @@ TEST(EmulatedTuring, IsRightInAllItsFamilies) {
                                                 "conv2d_winograd", "conv2d_mma", "conv2d_depthwise"}));
 }
 
-/// Returns epilogues in which each step occurs at least once, before and after others.
+/// Returns epilogues. Each step occurs at least once, before and after others.
 const std::vector<std::string>& epilogues() {
   static const std::vector<std::string> all = {
       "bias+relu",       "scale_shift+residual+relu", "gelu_tanh", "bias+gelu_erf", "silu+residual",
@@ -204,7 +205,8 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
     if (accum_of(sample.workload) == DType::kS32) continue;
     sample.workload.epilogue = parse_epilogue(epilogues()[samples.size() % epilogues().size()]);
     ASSERT_EQ(why_unserved(*GetParam(), sample.workload, sample.limits), std::nullopt) << to_text(sample);
-    // The steps take registers: some schedules of the plain workload are not valid for this one.
+    // The epilogue's steps need registers, so some schedules of the plain workload are not valid for this
+    // workload.
     const FamilySpace space = GetParam()->space(sample.workload, sample.limits);
     if (space.why_invalid(sample.config)) sample.config = testing::sample_config(space, rng).value();
     samples.push_back(sample);
@@ -213,8 +215,8 @@ TEST_P(EmulatedFamily, ComputesEveryEpilogue) {
   run(samples, 0, samples.size());
 }
 
-/// Returns samples of scaled products: every other one has an epilogue behind the scale, and a third of them
-/// split k (where the family can).
+/// Returns samples of scaled products. Every other sample has an epilogue after the scale, and every third
+/// splits k (if the family can).
 std::vector<Sample> scaled_samples(const Template& family, std::size_t count) {
   Rng rng(kSeed);
   std::vector<Sample> result;
@@ -225,7 +227,7 @@ std::vector<Sample> scaled_samples(const Template& family, std::size_t count) {
     if (accum_of(sample.workload) == DType::kS32 || (!splits && whole > 2 * count / 3)) continue;
     const float size = static_cast<float>(1 + rng.below(2000)) / 1000;
     sample.workload.gemm().alpha = rng.below(2) == 0 ? size : -size;
-    // A scale alone leaves all schedules of the plain workload; an epilogue does not.
+    // With a scale alone all schedules of the plain workload stay valid. With an epilogue they do not.
     if (result.size() % 2 == 1) sample.workload.epilogue = parse_epilogue("bias+relu");
     if (why_unserved(family, sample.workload, sample.limits)) continue;
     if (family.space(sample.workload, sample.limits).why_invalid(sample.config)) continue;
@@ -253,7 +255,7 @@ TEST(EmulatedScales, MultiplyEachSumOnce) {
   EXPECT_EQ(splitting, (std::vector<std::string>{"gemm_simt", "gemm_mma", "gemm_wgmma"}));
 }
 
-/// Returns the served samples that their family also serves with a gate, on twice the columns.
+/// Returns the served samples that their family also serves with a gate, with twice the columns.
 std::vector<Sample> gated_samples(const Template& family, std::size_t count) {
   const std::vector<std::string> gates = {"swiglu", "bias+geglu", "scale_shift+swiglu"};
   Rng rng(kSeed);
@@ -287,7 +289,7 @@ TEST(EmulatedGates, MakeOneColumnOfTwo) {
   EXPECT_EQ(families, (std::vector<std::string>{"gemm_simt", "gemm_mma", "gemm_wgmma"}));
 }
 
-/// Returns the served samples with a pool, in f32 and in whatever the family takes.
+/// Returns the served samples with a pool, in f32 and in the other types that the family supports.
 std::vector<Sample> pooled_samples(const Template& family, std::size_t count) {
   const std::vector<std::string> pools = {"bias+relu+maxpool(2)", "avgpool(2)",
                                           "scale_shift+silu+maxpool(2)"};

@@ -1,6 +1,6 @@
-// The functions that compiled emulated text calls: those that device.h declares, and the hooks that the host
-// compiler puts before every memory access under -fsanitize=thread (the sanitizer's run time is not linked;
-// these stand in for it).
+// The functions that compiled emulated text calls. These are the functions declared in device.h, and the
+// hooks that the host compiler inserts before every memory access with -fsanitize=thread (the sanitizer's run
+// time is not linked, these hooks replace it).
 #include <cstddef>
 #include <cstdint>
 

@@ -18,7 +18,7 @@ EmulatedMma type_named(std::string_view name) {
 }
 
 std::size_t param_of(const void* map) {
-  std::uint64_t param = 0;  // the first word of what program.cpp passes
+  std::uint64_t param = 0;  // the first word of the map that program.cpp passes
   std::memcpy(&param, map, sizeof param);
   return static_cast<std::size_t>(param);
 }

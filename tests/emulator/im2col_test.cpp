@@ -1,5 +1,5 @@
-// Compares loads of images' pixels by the tensor memory accelerator (PTX ISA 9.0, "Tensors: im2col mode")
-// with the rows of a convolution's im2col matrix, computed directly.
+// Compares the tensor memory accelerator's loads of images' pixels (PTX ISA 9.0, "Tensors: im2col mode") with
+// the rows of a convolution's im2col matrix, which are computed directly.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr auto kIn = ir::Direction::kIn;
 constexpr auto kOut = ir::Direction::kOut;
 constexpr std::int64_t kPixels = 16;    // pixels of a load
-constexpr std::int64_t kChannels = 32;  // of a load
+constexpr std::int64_t kChannels = 32;  // channels of a load
 
 Conv2d convolution(std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t c) {
   Conv2d conv;
@@ -30,8 +30,8 @@ Conv2d convolution(std::int64_t n, std::int64_t h, std::int64_t w, std::int64_t 
   return conv;
 }
 
-/// Returns convolutions with padding that differs by side, strides, dilation, several images. The last one
-/// has tiles of several images.
+/// Returns convolutions with paddings that differ by side, strides, dilation and several images. A tile of
+/// the last one contains several images.
 std::vector<Conv2d> convolutions() {
   std::vector<Conv2d> all = {convolution(1, 6, 7, 40), convolution(3, 5, 6, 32), convolution(2, 9, 8, 72),
                              convolution(5, 3, 2, 8)};
@@ -76,8 +76,8 @@ SourceParam image_of(const Conv2d& conv) {
   return x;
 }
 
-/// Returns a kernel with one load: channels from `c` on of the pixels that outputs from `first` on read with
-/// tap (r, s).
+/// Returns a kernel with one load. It loads the channels from `c` on of the pixels that the outputs from
+/// `first` on read with tap (r, s).
 Source load_of(const Conv2d& conv, std::int64_t first, std::int64_t r, std::int64_t s, std::int64_t c) {
   const std::int64_t width = conv.out_w(), of_image = conv.out_h() * width;
   const std::int64_t row = first % of_image / width, column = first % width;
@@ -100,7 +100,8 @@ Source load_of(const Conv2d& conv, std::int64_t first, std::int64_t r, std::int6
                      prelude(Target::kCuda, {"tensor_map"}));
 }
 
-/// Returns an element of the im2col matrix: zero outside of the image and behind the last channel or output.
+/// Returns an element of the im2col matrix. It is zero outside of the image, and after the last channel or
+/// output.
 float expected_of(const Conv2d& conv, const std::vector<float>& x, std::int64_t output, std::int64_t r,
                   std::int64_t s, std::int64_t c) {
   const std::int64_t width = conv.out_w(), of_image = conv.out_h() * width;
@@ -120,7 +121,7 @@ TEST(Im2colLoad, ReadsTheRowsOfEveryTapOfAConvolution) {
   std::vector<Source> sources;
   for (const Conv2d& conv : convolutions()) {
     const std::int64_t outputs = conv.n * conv.out_h() * conv.out_w();
-    // Loads begin at the start, amid a line, over the last output, and behind it.
+    // Loads begin at the first output, in the middle of a line, just before the last output, and after it.
     const std::vector<std::int64_t> firsts = {0, outputs / 3 + 1, outputs - 2, outputs};
     for (std::int64_t r = 0; r < conv.r; ++r)
       for (std::int64_t s = 0; s < conv.s; ++s)

@@ -1,4 +1,4 @@
-// Small CUDA kernels for the emulator's own tests, in the form in which the emitter writes them.
+// Small CUDA kernels for the emulator's own tests, in the form that the emitter writes.
 #pragma once
 
 #include <fmt/core.h>
@@ -12,7 +12,8 @@
 
 namespace lehr::testing {
 
-/// Returns a kernel of one block of `threads`, with shared memory `lehr_shared` and thread number `t`.
+/// Returns a kernel with one block of `threads` threads. `lehr_shared` is its shared memory and `t` the
+/// thread's number.
 inline Source kernel_text(std::vector<SourceParam> params, int threads, int shared_bytes,
                           const std::string& body, const std::string& prelude = "") {
   std::string declared;
@@ -39,7 +40,7 @@ inline Source kernel_text(std::vector<SourceParam> params, int threads, int shar
   return source;
 }
 
-/// Returns `text` with `what`, which must occur, replaced by `instead`.
+/// Returns `text` with `what` replaced by `instead`. `what` must occur in `text`.
 inline std::string replaced(std::string text, const std::string& what, const std::string& instead) {
   const std::size_t at = text.find(what);
   CHECK(at != std::string::npos, "'{}' is not in the text", what);

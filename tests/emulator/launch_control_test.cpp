@@ -1,5 +1,5 @@
-// Tests of launches that overlap the one before them (griddepcontrol), and of what a kernel can do wrong with
-// that.
+// Tests of launches that overlap the launch before them (griddepcontrol), and of errors that a kernel can
+// make with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ constexpr int kThreads = 64;
 struct Case {
   const char* name;
   std::string body;
-  const char* fault;  ///< "": it is right
+  const char* fault;  ///< "": the kernel is right
 };
 
 const std::vector<Case>& cases() {

@@ -1,5 +1,4 @@
-// Fibers are Boost.Context's bare contexts: a thread that did something wrong is left where it is, nothing
-// unwinds.
+// Fibers are Boost.Context's bare contexts. After a fault a thread's fiber is abandoned, and nothing unwinds.
 #include "machine.h"
 
 #include <fmt/core.h>
@@ -9,13 +8,12 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <stdexcept>
 
-/// Dynamic shared memory, under the name by which emitted text declares it.
+/// Dynamic shared memory, with the name that emitted text declares.
 extern "C" {
 alignas(1024) unsigned char lehr_shared[lehr::emulator::SharedMemory::kLargest];
 
 #if defined(__SANITIZE_ADDRESS__)
-/// Turns off the search for leaks: a thread that did something wrong is left where it is, with all that it
-/// holds.
+/// Turns off leak detection: after a fault a thread's fiber is abandoned, with everything that it holds.
 const char* __asan_default_options() {
   return "detect_leaks=0";
 }
@@ -28,14 +26,14 @@ namespace {
 namespace context = boost::context::detail;
 
 constexpr std::size_t kStackBytes = 64 * 1024;
-// Below each stack: an overflow is a crash, not a surprise.
+// Guard below each stack, so that an overflow crashes at once.
 constexpr std::size_t kGuardBytes = 4096;
-// CUDA C++ Programming Guide 13.0, "Thread Block Clusters": portable.
+// Largest portable cluster: CUDA C++ Programming Guide 13.0, "Thread Block Clusters".
 constexpr std::int64_t kLargestCluster = 8;
 
 thread_local Machine* running = nullptr;
 
-/// Returns why the launch is impossible, or impossible to emulate.
+/// Returns why the launch is impossible, or why it cannot be emulated.
 std::optional<std::string> why_not(const ir::Launch& launch) {
   if (launch.cluster == 1) return std::nullopt;
   if (launch.cluster < 1 || launch.cluster > kLargestCluster || launch.grid[0] % launch.cluster != 0)
@@ -48,7 +46,7 @@ std::optional<std::string> why_not(const ir::Launch& launch) {
 }  // namespace
 
 struct FiberEntry {
-  /// Begins a fiber: remembers the scheduler's context, runs the kernel, and marks the fiber as ended.
+  /// Runs a fiber: stores the scheduler's context, runs the kernel, and marks the fiber as ended.
   static void main(context::transfer_t from) {
     Machine& machine = *static_cast<Machine*>(from.data);
     machine.scheduler_stack_ = arrived(nullptr);
@@ -140,7 +138,7 @@ void Machine::run_cluster() {
       self().context = context::jump_fcontext(self().context, this).fctx;
       arrived(fake);
       if (fault_) return;
-      while (ready_.empty() && !loads_.empty()) {  // everybody waits, or has ended
+      while (ready_.empty() && !loads_.empty()) {  // all threads wait or have ended
         const Load load = loads_.front();
         loads_.pop_front();
         land(load);
@@ -191,7 +189,7 @@ const char* Machine::waits_at(const Thread& thread) {
   }
 }
 
-/// Names the first thread of each place at which threads are.
+/// Lists the different points at which threads wait, each with its first thread.
 std::string Machine::stuck() const {
   std::vector<std::pair<State, int>> seen;
   std::string words;
@@ -219,7 +217,7 @@ void Machine::yield() {
 
 void Machine::fail(int thread, const std::string& what) {
   fault_ = fmt::format("{}: {}", name_of_thread(thread), what);
-  for (;;) yield();  // the scheduler sees the fault and never comes back
+  for (;;) yield();  // the scheduler sees the fault and never resumes this fiber
 }
 
 void Machine::block_barrier(int line) {
@@ -228,8 +226,8 @@ void Machine::block_barrier(int line) {
   yield();
 }
 
-// PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: barrier": sixteen of them, of which
-// __syncthreads is number 0; it counts whole warps.
+// PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: barrier". There are sixteen
+// barriers, and __syncthreads is number 0. A barrier counts whole warps.
 void Machine::named_barrier(int id, int threads, int line) {
   if (id < 1 || id > 15 || threads < kLanes || threads % kLanes != 0)
     fail(fmt::format("comes to named barrier {} for {} threads in line {}", id, threads, line));

@@ -1,5 +1,5 @@
-// Operations that threads start and do not wait for at once: mbarriers (PTX ISA 9.0, "mbarrier"), loads of
-// the tensor memory accelerator ("cp.async.bulk.tensor") and wgmma.
+// Operations that threads start without waiting for them: mbarriers (PTX ISA 9.0, "mbarrier"), loads of the
+// tensor memory accelerator ("cp.async.bulk.tensor") and wgmma.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -84,8 +84,8 @@ void Machine::arrive(int rank, std::uint32_t address, MBarrier& barrier, int tra
   end_phase_if_complete(rank, address, barrier);
 }
 
-/// Performs "mbarrier.try_wait" with .parity: returns once the phase of that parity has ended, the current
-/// one or the one before.
+/// Performs "mbarrier.try_wait" with .parity: returns once the phase with that parity, which is the current
+/// phase or the one before, has ended.
 void Machine::mbarrier_wait(const void* pointer, int parity, int line) {
   const std::uint32_t address = shared_address(pointer);
   if (parity != 0 && parity != 1) fail(fmt::format("waits for an mbarrier's phase of parity {}", parity));
@@ -131,7 +131,7 @@ void Machine::tma_load(void* shared, std::size_t param, const void* barrier, con
   }
 }
 
-/// Writes the box. Elements outside of the tensor are zero.
+/// Writes the box into shared memory. Elements outside of the tensor are zero.
 void Machine::land(const Load& load) {
   GlobalBuffer& buffer = buffers_[load.param];
   const ir::TensorMap& map = *buffer.map;
@@ -287,9 +287,9 @@ void Machine::perform_until(Warpgroup& group, const WgmmaCall& last) {
   }
 }
 
-/// Lets the operands of a wgmma be overwritten. A group of them is the warpgroup's ("wgmma.commit_group").
-/// One thread that has waited for it knows that all of it is done, the other warps' share, too. So does every
-/// thread that this thread signals.
+/// Allows the operands of a wgmma to be overwritten. A group of wgmmas belongs to the whole warpgroup
+/// ("wgmma.commit_group"). A thread that has waited for the group knows that all of it is done, including the
+/// work of other warps. So does every thread that this thread signals.
 void Machine::end_reads(WgmmaCall& call) {
   if (std::exchange(call.read, true)) return;
   for (const auto& chunks : {call.operation.chunks_of_a(), call.operation.chunks_of_b()})
@@ -316,7 +316,7 @@ void Machine::wgmma_wait(int pending, int line) {
     }
     const Thread::Calls retired = std::move(self().call_groups.front());
     self().call_groups.pop_front();
-    // The sums belong to this thread again when no operation on them is left.
+    // The accumulators belong to this thread again when no operation on them is left.
     for (std::size_t i = 0; i < retired.size(); ++i) {
       const std::shared_ptr<WgmmaCall>& call = retired[i];
       const auto uses = [&](const std::shared_ptr<WgmmaCall>& other) { return other->sums == call->sums; };

@@ -1,5 +1,5 @@
 // Blocks that run together (PTX ISA 9.0, "Thread Blocks and Clusters"): their barriers, their shared memory,
-// and what they do to each other's mbarriers ("mapa", "mbarrier.arrive" on .shared::cluster,
+// and operations on each other's mbarriers ("mapa", "mbarrier.arrive" on .shared::cluster,
 // ".multicast::cluster" of "cp.async.bulk.tensor").
 #include <fmt/core.h>
 

@@ -23,8 +23,8 @@ void Machine::access(std::uintptr_t address, std::size_t bytes, bool writes) {
 }
 
 // PTX ISA 9.0, "griddepcontrol": .wait waits until the prerequisite grids have completed. The first
-// .launch_dependents of each block counts. A grid that ended without having waited would end before the grids
-// that it should have waited for, and so would every grid that waits for it.
+// .launch_dependents of each block counts. A grid must wait before it ends: otherwise it could end before the
+// grids that it depends on, and so could every grid that waits for it.
 void Machine::griddepcontrol(bool wait) {
   if (!launch_.programmatic) fail("griddepcontrol in a launch that does not overlap others");
   if (wait) {
@@ -52,9 +52,9 @@ unsigned Machine::atomic_add(unsigned* counter, unsigned step, unsigned limit) {
   return old;
 }
 
-/// Names the buffer that the address misses by a little: that is the usual case.
+/// Returns the buffer that the address misses by the least, because most wrong addresses are near a buffer.
 std::string Machine::nearest(std::uintptr_t address) const {
-  // Shared memory lies at this address in all blocks.
+  // Shared memory is at this address in all blocks.
   const std::uintptr_t shared = blocks_[0].shared.begin();
   if (address - shared < SharedMemory::kLargest) {
     return fmt::format("shared memory (byte {} of {})", address - shared, launch_.shared_bytes);
@@ -106,7 +106,7 @@ void Machine::cp_async_wait(int pending) {
   }
 }
 
-/// Moves a row of ldmatrix or stmatrix by four lanes together, whichever lane gave its address.
+/// Moves a row of ldmatrix or stmatrix. Four lanes move it together, whichever lane gave the address.
 void Machine::matrix_row(int thread, const WarpCall& call, bool writes) {
   const auto address = reinterpret_cast<std::uintptr_t>(call.row);
   Who all = who();

@@ -49,7 +49,7 @@ void Machine::tma_reduce(const void* shared, const void* global, int bytes, bool
     self().open_stores.reads.push_back(chunk);
   }
   if (auto fault = found->begin_reduction(to, size, who(), order_)) fail("a TMA reduction " + *fault);
-  // Nobody may write there until it has been read, so now is as good as later.
+  // No thread may write these bytes until they have been read, so they can be read now.
   const auto* const addends = reinterpret_cast<const unsigned char*>(begin);
   self().open_stores.reductions.push_back({static_cast<std::size_t>(found - buffers_.begin()),
                                            found->reductions() - 1,

@@ -20,8 +20,8 @@ std::optional<std::string> misaligned(const char* what, std::uintptr_t address, 
   return fmt::format("{} of {} bytes is not aligned", what, bytes);
 }
 
-/// Flushes as PTX ISA 9.0, "cp.reduce.async.bulk": "flushes subnormal inputs and results to sign-preserving
-/// zero".
+/// Flushes as PTX ISA 9.0, "cp.reduce.async.bulk", says: "flushes subnormal inputs and results to
+/// sign-preserving zero".
 float flushed(float x) {
   return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x;
 }
@@ -97,7 +97,8 @@ std::optional<std::string> GlobalBuffer::access_workspace(std::size_t element, b
   if (auto fault = why_unordered_reductions(element, who, order))
     return fmt::format("{} {}[{}]: {}", verb, name_, element, *fault);
   if (!writes) {
-    if (reduction_into(element) != nullptr) return std::nullopt;  // which was behind what was written before
+    // That reduction was ordered after earlier writes.
+    if (reduction_into(element) != nullptr) return std::nullopt;
     if (auto fault = order.why_unordered(shared.write, who))
       return fmt::format("reads {}[{}]: {}", name_, element, *fault);
     return std::nullopt;
@@ -144,7 +145,7 @@ std::optional<std::string> GlobalBuffer::begin_reduction(std::uintptr_t address,
   for (std::size_t element = first; reduction.covers(element); ++element) {
     const Shared& shared = shared_[element];
     if (shared.atomic) return fmt::format("adds to {}[{}], which is used as a counter", name_, element);
-    if (shared.write.block < 0) continue;  // what the launch before has left
+    if (shared.write.block < 0) continue;  // written by an earlier launch
     if (auto fault = order.why_unordered(shared.write, who))
       return fmt::format("adds to {}[{}]: {}", name_, element, *fault);
   }
@@ -263,8 +264,8 @@ bool SharedMemory::concurrent(const Visit& earlier, const Who& who) {
     return earlier.warp_epoch == who.warp_epoch && (who.together || earlier.thread != who.thread);
   for (std::uint32_t rest = earlier.warps; rest != 0; rest &= rest - 1) {
     const auto warp = static_cast<std::size_t>(std::countr_zero(rest));
-    // Only the latest tick of several visitors is kept. The own warp's visit at that tick may be by another
-    // thread.
+    // Of several visitors only the latest tick is kept. The visit of the own warp at that tick may be another
+    // thread's.
     if (rest & -rest & own ? who.tick <= earlier.tick : who.seen[warp] < earlier.tick) return true;
   }
   return false;
@@ -300,8 +301,8 @@ std::optional<std::string> SharedMemory::access_granule(Granule& granule, bool w
     granule.load = {};
     return std::nullopt;
   }
-  // Readers of one stretch are kept as one. Only a later writer asks for them, and it is concurrent with the
-  // set when it is with any of them.
+  // Readers between two barriers are kept as one Visit. Only a later writer needs them, and it is concurrent
+  // with the Visit if it is concurrent with any of them.
   const Visit earlier = granule.read;
   granule.read = visit_of(who);
   if (earlier.epoch != who.epoch) return std::nullopt;

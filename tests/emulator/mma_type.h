@@ -1,6 +1,8 @@
-// Element types of mma.sync, as emulated text names them to the machine. No include: device.h takes it in.
+// Element types of mma.sync, for the calls from emulated text to the machine. It includes nothing, because
+// device.h includes it.
 #pragma once
 
-/// Both inputs of the mma. The shape follows: m16n8 and 256 bits of k, of kF16HalfK 128 (PTX ISA,
-/// "Multiply-and-Accumulate Instruction: mma"). All accumulate in f32, s8 in s32.
+/// Type of both inputs of an mma. The shape follows from it: m16n8, and k with 256 bits (128 bits for
+/// kF16HalfK) (PTX ISA, "Multiply-and-Accumulate Instruction: mma"). All types accumulate in f32, except that
+/// s8 accumulates in s32.
 enum class EmulatedMma { kBF16, kF16, kTF32, kS8, kE4M3, kE5M2, kF16HalfK };

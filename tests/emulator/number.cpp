@@ -44,7 +44,7 @@ std::uint32_t encode(const NumberFormat& format, float value) {
   std::frexp(value, &exponent);  // |value| in [2^(exponent-1), 2^exponent)
   const int lowest = 1 - bias_of(format);
   const int scale = value == 0 ? lowest : std::max(exponent - 1, lowest);
-  // The fraction in units of the last place; the implicit bit, or the carry out of the fraction, raises the
+  // The fraction, in units of the last place. Its implicit bit, or the carry out of the fraction, raises the
   // exponent field.
   const double units = std::ldexp(std::fabs(static_cast<double>(value)), format.fraction_bits - scale);
   const auto rounded = static_cast<std::uint32_t>(std::nearbyint(units));

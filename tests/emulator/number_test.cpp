@@ -1,4 +1,5 @@
-// Compares conversions with known answers (from the formats' definitions) and with measure/'s, written apart.
+// Compares conversions with known results (from the formats' definitions) and with those in measure/, which
+// were written independently.
 #include "number.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Compares the plain kernel in f64 with the reference of the host: random workloads (tests/support/seed.h),
-// and workloads with a peculiarity. Bands come in any order, all of them or some.
+// Compares the plain kernel in f64 with the host's reference, for random workloads (tests/support/seed.h) and
+// for special ones. All bands or some of them are computed, in any order.
 #include "templates/reference/plain_kernel.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ struct Case {
   std::vector<float> bands;
 };
 
-/// Returns all bands in some order, or about half of them, at least one.
+/// Returns all bands in random order, or about half of them, but at least one.
 Case case_of(const Workload& workload, Rng& rng) {
   Case result{workload, plain_kernel(workload, cuda_limits("sm_90a")).value(), {}};
   result.bands.resize(static_cast<std::size_t>(result.plain.bands));
@@ -48,7 +48,7 @@ Source source_of(const Case& each) {
   return source;
 }
 
-/// Returns the band of an element of the output, by the contract.
+/// Returns the band of an element of the output, computed from the contract of PlainKernel.
 std::int64_t band_of(const Case& each, std::int64_t element) {
   const PlainKernel& plain = each.plain;
   std::int64_t matrix = 0, row = 0;

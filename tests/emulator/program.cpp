@@ -20,15 +20,15 @@ namespace lehr::emulator {
 namespace {
 
 // -fsanitize=thread calls a hook before every access to memory that another thread could see. Contraction is
-// off, so that the result does not depend on the host's instruction set. Locals start as a pattern, never as
-// a lucky zero. Without one pass over loops, the compiler takes a fifth less time.
+// off, so that the result does not depend on the host's instruction set. Local variables start as a pattern
+// and not by chance as zero. Without -fno-ivopts the compiler takes a quarter longer.
 constexpr const char* kFlags =
     "-std=c++17 -O1 -fno-ivopts -fPIC -w -fno-strict-aliasing -ffp-contract=off -fsanitize=thread "
     "-ftrivial-auto-var-init=pattern";
-/// Kernels per translation unit: they share the time that the compiler takes to start.
+/// Kernels per translation unit. They share the time that the compiler takes to start.
 constexpr std::size_t kPerUnit = 4;
 
-/// Stands for CUtensorMap; the machine knows the parameter's map.
+/// Takes the place of CUtensorMap. The machine knows the map of the parameter.
 struct alignas(64) OpaqueMap {
   std::uint64_t param = 0;
   std::uint64_t rest[15] = {};
@@ -67,8 +67,9 @@ struct Program::Library {
 
 namespace {
 
-/// Returns a source as part of a translation unit: in a namespace of its own, with lines counted from its
-/// first, and a caller `emulated_entry_<index>` that takes the arguments as an array of pointers.
+/// Returns a source as a part of a translation unit: in a namespace of its own, with lines counted from the
+/// source's first line, and with a caller `emulated_entry_<index>` that takes the arguments as an array of
+/// pointers.
 std::string translate(const Source& source, std::size_t index) {
   std::string call;
   for (std::size_t i = 0; i < source.params.size(); ++i) {
@@ -76,7 +77,7 @@ std::string translate(const Source& source, std::size_t index) {
     call += source.params[i].map ? fmt::format("*(LehrTensorMap*)arguments[{}]", i)
                                  : fmt::format("({}*)arguments[{}]", scalar_name(source.params[i].type), i);
   }
-  // The caller reads the array of pointers, which is no memory of the kernel: no hooks there.
+  // The caller reads the array of pointers, which is not memory of the kernel. So it has no hooks.
   return fmt::format(
       R"(namespace emulated_{1} {{
 extern unsigned char lehr_shared[] __asm__("lehr_shared");
@@ -92,7 +93,7 @@ extern "C" __attribute__((no_sanitize("thread"))) void emulated_entry_{1}(void* 
       source.entry, index, source.text, call);
 }
 
-/// Runs work(0) ... work(count - 1) on two threads. Throws the first of their exceptions.
+/// Runs work(0) to work(count - 1) on two threads. Throws the first of their exceptions.
 void on_two_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::vector<std::exception_ptr> errors(count);
@@ -137,7 +138,7 @@ Program::Program(std::span<const Source> sources, Count count)
                         stem, stem),
             stem + ".log");
   });
-  // Linked without -fsanitize=thread: hooks.cpp takes the place of the sanitizer's run time.
+  // Linked without -fsanitize=thread, because hooks.cpp takes the place of the sanitizer's run time.
   const std::string library = directory + "/kernels.so";
   execute(fmt::format("'{}' -shared -o '{}'{}", LEHR_EMULATOR_CXX, library, objects),
           directory + "/link.log");
@@ -230,7 +231,7 @@ Result Program::run_bytes(std::size_t index, const std::vector<std::vector<unsig
   };
   Result result = launch(schedule);
   if (result.fault || workspace_bytes(source).empty()) return result;
-  // The second launch runs on what the first one left, with the blocks in another order.
+  // The second launch runs on the workspace that the first one left, with the blocks in another order.
   const bool reverse = schedule.order == Order::kReverse;
   Result second = launch({reverse ? Order::kRandom : Order::kReverse, schedule.seed});
   if (!second.fault && second.output_bytes != result.output_bytes)

@@ -1,4 +1,5 @@
-// Emitted CUDA text -> code that runs here. Kernels are compiled by the host compiler in one go and loaded.
+// Compiles emitted CUDA text to code that runs on the CPU. The host compiler compiles all kernels in one go,
+// and they are loaded.
 #pragma once
 
 #include <memory>
@@ -14,34 +15,38 @@ namespace lehr::emulator {
 
 /// The result of one launch.
 struct Result {
-  std::optional<std::string> fault;  ///< the first wrong thing that a thread did
-  /// Values of the Direction::kOut parameters, in order; NaN (integers: -1) where nothing was written.
+  std::optional<std::string> fault;  ///< the first fault of a thread
+  /// Values of the Direction::kOut parameters, in order. Elements that were not written are NaN (in integers
+  /// -1).
   std::vector<std::vector<float>> outputs;
-  std::vector<std::vector<unsigned char>> output_bytes;  ///< the same in the parameters' types
-  std::vector<Traffic> traffic;                          ///< per parameter
+  std::vector<std::vector<unsigned char>> output_bytes;  ///< the same values in the parameters' types
+  std::vector<Traffic> traffic;                          ///< traffic of each parameter
   Traffic shared;
-  std::int64_t barriers = 0;  ///< executed by all blocks together
-  double flops = 0;           ///< of mma; with Count::kFlops those of all arithmetic in `float` as well
+  std::int64_t barriers = 0;  ///< barriers executed by all blocks together
+  /// Operations of mma; with Count::kFlops also those of all arithmetic in `float`.
+  double flops = 0;
 };
 
-/// kFlops: the text's `float` becomes a type that counts (device.h); several times slower.
+/// kFlops: the text's `float` becomes a type that counts operations (device.h), which is several times
+/// slower.
 enum class Count { kBytes, kFlops };
 
 class Program {
  public:
-  /// Compiles all sources, on two threads. Throws Error(kEnvironment) with the compiler's words when one does
-  /// not compile.
+  /// Compiles all sources, on two threads. Throws Error(kEnvironment) with the compiler's output if a source
+  /// does not compile.
   explicit Program(std::span<const Source> sources, Count count = Count::kBytes);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   /// Runs source `index`. `inputs` has one vector per Direction::kIn parameter, in order, each of the
-  /// parameter's size; it is rounded to the parameter's type. A kernel with a workspace is launched twice on
-  /// it, in two schedules, and the results must be the same to the bit. The second launch is counted.
+  /// parameter's size. Values are rounded to the parameter's type. A kernel with a workspace is launched
+  /// twice with the same workspace, in two schedules, and both results must have the same bits. The counts
+  /// are those of the second launch.
   Result run(std::size_t index, const std::vector<std::vector<float>>& inputs,
              const Schedule& schedule = {}) const;
-  /// Does the same with the inputs' bytes.
+  /// Does the same with the bytes of the inputs.
   Result run_bytes(std::size_t index, const std::vector<std::vector<unsigned char>>& inputs,
                    const Schedule& schedule = {}) const;
 

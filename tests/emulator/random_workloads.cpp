@@ -38,7 +38,8 @@ Types random_types(Rng& rng) {
           one_of<Math>(rng, {Math::kStrict, Math::kTwoLevel})};
 }
 
-/// Draws one, few, around a tile, or a size that the tensor memory accelerator's lines need.
+/// Draws 1, a few, a size near that of a tile, or a size that the lines of the tensor memory accelerator
+/// require.
 std::int64_t random_extent(Rng& rng, std::int64_t most) {
   switch (rng.below(4)) {
     case 0:
@@ -72,7 +73,7 @@ Gemm random_gemm(Rng& rng) {
   return gemm;
 }
 
-/// Draws numbers of channels, pixels and filters as networks have them, and odd ones.
+/// Draws numbers of channels, pixels and filters: typical ones of networks, and odd ones.
 Conv2d random_convolution(Rng& rng) {
   const Types types = random_types(rng);
   const std::vector<std::int64_t> channels = {1, 2, 3, 3, 4, 5, 8, 12, 16, 21, 23, 24, 32, 48, 64, 100, 192};
@@ -123,7 +124,7 @@ std::string random_epilogue(Operator op, Rng& rng) {
   return text + one_of(rng, last);
 }
 
-/// Returns nullopt where the drawn fields do not go together.
+/// Returns a workload with drawn fields, or nullopt if the fields do not fit together.
 std::optional<Workload> try_workload(Operator op, Rng& rng) {
   Workload workload;
   if (op == Operator::kGemm) {

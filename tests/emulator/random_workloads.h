@@ -1,4 +1,4 @@
-// Small workloads drawn at random: sizes that nobody thought of, every layout, type and epilogue.
+// Small random workloads: unusual sizes, and every layout, type and epilogue.
 #pragma once
 
 #include "base/rng.h"
@@ -6,9 +6,8 @@
 
 namespace lehr::testing {
 
-/// Draws a valid workload of the operator, of at most half a million products, since emulation is slow. Its
-/// types, layouts and epilogue are supported by some CUDA family; the caller has to ask which family serves
-/// it.
+/// Draws a valid workload of the operator with at most half a million products, since emulation is slow. Some
+/// CUDA family supports its types, layouts and epilogue. The caller has to find out which family serves it.
 Workload random_workload(Operator op, Rng& rng);
 
 }  // namespace lehr::testing

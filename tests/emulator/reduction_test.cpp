@@ -1,5 +1,5 @@
-// Tests of reductions of the tensor memory accelerator into a workspace: what they add up to, and what a
-// kernel can do wrong with them.
+// Tests of the tensor memory accelerator's reductions into a workspace: their sums, and errors that a kernel
+// can make with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ using Values = std::vector<float>;
 constexpr int kThreads = 128;
 constexpr int kBlocks = 5;
 
-/// c = the sum of the blocks' rows of a, which each block adds to one place; the block that comes last takes
-/// it from there and leaves zeros.
+/// C = the sum of the blocks' rows of a. Each block adds its row to the same elements of the workspace. The
+/// last block copies the sums from there and leaves zeros.
 constexpr const char* kBody = R"(
   int* row = reinterpret_cast<int*>(lehr_shared);
   unsigned* ticket = reinterpret_cast<unsigned*>(lehr_shared + 512);
@@ -122,7 +122,7 @@ TEST(Reduction, FindsEveryMissingStep) {
       {"lehr_tma_store_wait_complete<0>();", "", "ends while TMA stores or reductions are under way"},
       {"lehr_tma_store_wait_complete<0>();", "lehr_tma_store_wait_complete<1>();",
        "ends while TMA stores or reductions are under way"},
-      // Shared memory has been read, but the sums are not yet known to be there.
+      // Shared memory has been read, but the additions may not be complete.
       {"lehr_tma_store_wait_complete<0>();", "lehr_tma_store_wait<0>();",
        "ends while TMA stores or reductions are under way"},
       {"    lehr_tma_store_wait_complete<0>();\n    lehr_device_fence();\n  }",

@@ -40,7 +40,8 @@ void ReadyThreads::add(int first, int last) {
 }
 
 int ReadyThreads::take() {
-  // Going to another block costs a copy of its shared memory: only now and then, or where this one waits.
+  // Switching to another block costs a copy of its shared memory. So this is done only sometimes, or if all
+  // threads of this block wait.
   const auto here = [&](int thread) { return thread / of_block_ == block_; };
   const bool stays = blocks_ > 1 && !(order_ == Order::kRandom && rng_.below(kStay) == 0) &&
                      std::any_of(ready_.begin(), ready_.end(), here);

@@ -1,5 +1,5 @@
-// Written for speed, since each sum of each emulated instruction comes here. Loops over the columns, of
-// single operations on floats or integers, become vector code.
+// Written for speed, since every sum of every emulated instruction is computed here. Loops over the columns
+// consist of single operations on floats or integers, which the compiler turns into vector code.
 #include "tensor_sum.h"
 
 #include <algorithm>
@@ -14,24 +14,24 @@ namespace {
 using Columns = std::array<float, kSumColumns>;
 
 constexpr std::size_t kMostProducts = 32;
-/// Products that an integer of 32 bits takes: each is below 2^27 units.
+/// Number of products that a 32-bit integer can accumulate: each is below 2^27 units.
 constexpr std::size_t kTogether = 8;
-/// A smaller number counts as this one, so that a unit is a normal number. The least product of inputs of 8
-/// or 16 bits that matters is far above.
+/// Smaller magnitudes count as this number, so that a unit is a normal number. The smallest product of 8-bit
+/// or 16-bit inputs that matters is far above it.
 constexpr float kSmallest = 0x1p-100F;
 
-/// Returns the power of two of its exponent; the least normal one for a smaller number.
+/// Returns the power of two with the exponent of x; for a subnormal x, the least normal power.
 float power_of(float x) {
   return std::max(std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & 0x7F800000U), 0x1p-126F);
 }
 
-/// Returns 2^bits / power, for a power of two.
+/// Returns 2^bits / power, where `power` is a power of two.
 float scale_of(int bits, float power) {
   return std::bit_cast<float>((static_cast<std::uint32_t>(bits + 254) << 23) -
                               std::bit_cast<std::uint32_t>(power));
 }
 
-/// Returns x without what is below fraction bit `bits`.
+/// Returns x without the fraction bits below bit `bits`.
 double cut(double x, int bits) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & (~std::uint64_t{0} << (52 - bits)));
 }
@@ -67,7 +67,7 @@ void add_products(const TensorAdder& adder, std::span<const float> a, const floa
   }
   for (std::size_t n = 0; n < kSumColumns; ++n) scale[n] = scale_of(adder.aligned, largest[n]);
   std::array<double, kSumColumns> total{};
-  // Conversions to integers cut off towards zero.
+  // Conversions to integers round towards zero.
   for (std::size_t n = 0; n < kSumColumns; ++n) total[n] = static_cast<std::int32_t>(sums[n] * scale[n]);
   for (std::size_t first = 0; first < a.size(); first += kTogether) {
     std::array<std::int32_t, kSumColumns> some{};

@@ -1,4 +1,4 @@
-// Sums as tensor cores make them: answers worked out by hand.
+// Compares sums as tensor cores compute them with results computed by hand.
 #include "tensor_sum.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using Products = std::vector<float>;
 
-/// Returns `before` plus these values, each times 1, in every column.
+/// Returns `before` plus the values of `products`, each multiplied by 1, in every column.
 float sum_of(const TensorAdder& adder, float before, const Products& products) {
   const std::vector<float> ones(kSumColumns * products.size(), 1);
   std::vector<float> sums(kSumColumns, before);
@@ -39,7 +39,7 @@ TEST(TensorSum, IsExactWhereItsFractionBitsSuffice) {
 }
 
 TEST(TensorSum, CutsOffEachAddendTowardsZeroAtTheLargestOnesBit) {
-  // Next to 1, 2^-25 stays, and half of it is lost, however often it comes.
+  // Added to 1, 2^-25 is kept, and half of 2^-25 is lost, however often it is added.
   EXPECT_EQ(sum(1, Products(4, 0x1p-25F)), 1 + 0x1p-23F);
   EXPECT_EQ(sum(1, Products(16, 0x1p-26F)), 1);
   EXPECT_EQ(sum(1, Products(16, -0x1p-26F)), 1);
@@ -48,7 +48,7 @@ TEST(TensorSum, CutsOffEachAddendTowardsZeroAtTheLargestOnesBit) {
   EXPECT_EQ(fp8_sum(1, Products(32, 0x1p-14F)), 1);
   EXPECT_EQ(fp8_sum(1, Products(32, -0x1p-14F)), 1);
   EXPECT_EQ(fp8_sum(-1, Products(32, 0x1.8p-13F)), -1 + 32 * 0x1p-13F);
-  // The largest may be a product.
+  // The largest magnitude may be that of a product.
   EXPECT_EQ(fp8_sum(0x1p-9F, {32, -32, 0x1p-8F}), 0x1p-8F);
   EXPECT_EQ(fp8_sum(0x1p-9F, {64, -64, 0x1p-8F}), 0);
 }
@@ -57,10 +57,10 @@ TEST(TensorSum, TakesTheSizeOfAProductFromItsOperandsExponents) {
   const std::vector<float> factors(kSumColumns, 1.5F);
   std::vector<float> sums(kSumColumns, 0x1p-13F);
   add_products(kAdderOf8BitFloats, Products{1.5F}, factors.data(), kSumColumns, sums.data());
-  EXPECT_EQ(sums[0], 2.25F);  // 2^-13 of 1 is kept, and cut off at the end
+  EXPECT_EQ(sums[0], 2.25F);  // 2^-13 is kept when 1 is the largest, and cut off at the end
   sums[0] = 0x1p-13F - 2.25F;
   add_products(kAdderOf8BitFloats, Products{1.5F}, factors.data(), kSumColumns, sums.data());
-  EXPECT_EQ(sums[0], 0x1p-12F);  // that sum itself counts as 2: its last bit is 2^-12
+  EXPECT_EQ(sums[0], 0x1p-12F);  // that sum counts as 2, so its last bit is 2^-12
 }
 
 TEST(TensorSum, CutsOffTheSumAtItsOwnBit) {
@@ -81,7 +81,7 @@ TEST(TensorSum, LosesWhatComesLateToALargeSum) {
     in_parts += fp8_sum(0, many);
     whole = sum(whole, Products(16, 1.0F + 0x1.8p-19F));
   }
-  EXPECT_EQ(in_parts, 4096 * 1.125F);  // the gain of sums in two levels
+  EXPECT_EQ(in_parts, 4096 * 1.125F);  // the advantage of sums in two levels
   EXPECT_LT(whole_of_8_bits, in_parts - 64);
   const float expected = 4096 * (1.0F + 0x1.8p-19F);
   EXPECT_LT(whole, expected - 16 * 0x1p-12F);

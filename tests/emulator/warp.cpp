@@ -41,8 +41,8 @@ const TensorAdder& adder_of(EmulatedMma type) {
 
 namespace {
 
-/// Returns every value of a format of at most 16 bits: decoding by definition is too slow for each element of
-/// each mma.
+/// Returns the values of all bit patterns of a format of at most 16 bits: decoding each element of each mma
+/// by the definition would be too slow.
 std::vector<float> all_values(const NumberFormat& format) {
   std::vector<float> values;
   const std::uint32_t count = 2U << (format.exponent_bits + format.fraction_bits);
@@ -83,8 +83,8 @@ float element(EmulatedMma type, std::uint32_t bits, int j) {
   return value_of(type, bits >> (j * width) & ((1U << width) - 1));
 }
 
-/// The position of element (lane, half) of a matrix in ldmatrix. PTX ISA, "ldmatrix": lane l holds elements 2
-/// (l % 4) and the next of row l / 4; with .trans, of column l / 4.
+/// The position, in a matrix of ldmatrix, of element (lane, half). PTX ISA, "ldmatrix": lane l holds elements
+/// 2 (l % 4) and 2 (l % 4) + 1 of row l / 4, or of column l / 4 with .trans.
 struct Place {
   std::size_t row, column;
 };
@@ -153,7 +153,7 @@ void exchange(const Lanes& lanes) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     const WarpCall& call = *lanes[lane];
     const std::size_t from = lane ^ static_cast<std::size_t>(call.lane_mask);
-    // A source beyond the end of the lane's group gives the lane its own value.
+    // If the source is beyond the end of the lane's group, the lane gets its own value.
     const auto width = static_cast<std::size_t>(call.count);
     const std::size_t last = lane / width * width + width - 1;
     *call.out = values[from <= last ? from : lane];
@@ -168,7 +168,7 @@ void vote(const Lanes& lanes) {
 
 namespace {
 
-/// The operands of the whole warp, and the sums that their products are added to: A by rows, B by k.
+/// The operands of the whole warp, and the accumulators: A by rows, B by k.
 struct WarpMatrices {
   int depth = 0;
   float a[kRows][32];
@@ -178,7 +178,7 @@ struct WarpMatrices {
 WarpMatrices matrices_of(const Lanes& lanes) {
   const EmulatedMma type = lanes[0]->type;
   const int packed = 32 / bits_of(type);
-  // Half of k: the same registers without those of the other half.
+  // With half of k, the registers of the other half are missing.
   const int parts = type == EmulatedMma::kF16HalfK ? 1 : 2;
   WarpMatrices all;
   all.depth = 4 * packed * parts;
@@ -195,14 +195,14 @@ WarpMatrices matrices_of(const Lanes& lanes) {
   return all;
 }
 
-/// Returns `sum` + row * column; wraps around, as without .satfinite.
+/// Returns `sum` + row * column. It wraps around, as without .satfinite.
 std::uint32_t integer_sum(const WarpMatrices& all, int row, int column, std::uint32_t sum) {
   for (int k = 0; k < all.depth; ++k)
     sum += static_cast<std::uint32_t>(static_cast<std::int32_t>(all.a[row][k] * all.b[k][column]));
   return sum;
 }
 
-/// Return the row and the column of the sums in register `r` of a lane.
+/// Return the row and the column of the accumulator in register `r` of a lane.
 int row_of(int lane, int r) {
   return lane / 4 + 8 * (r / 2);
 }

@@ -1,8 +1,8 @@
-// The canonical layouts are written out from PTX ISA 9.0, "Strides" and "Shared Memory Matrix Layout" of
-// wgmma: along k, eight rows of one swizzle span each make a pattern, SBO bytes from pattern to pattern
-// (without swizzle the rows are 16 bytes, and LBO leads to the second half of k). Along m or n, a pattern has
-// eight values of k, LBO leads to the next pattern along m or n and SBO along k (without swizzle the other
-// way round).
+// The canonical layouts follow PTX ISA 9.0, "Strides" and "Shared Memory Matrix Layout" of wgmma. Along k, a
+// pattern is eight rows of one swizzle span each, and the next pattern is SBO bytes away (without swizzle the
+// rows have 16 bytes, and the second half of k is LBO bytes away). Along m or n, a pattern has eight values
+// of k; the next pattern along m or n is LBO bytes away, and the next along k is SBO bytes away (without
+// swizzle LBO and SBO are exchanged).
 #include "wgmma.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr int kChunk = 16;
 constexpr int kPatternRows = 8;
 
-/// Returns the operand's values: [row or column][k].
+/// Returns the operand's values as [row or column][k].
 std::vector<float> values_of(const WgmmaOperand& operand, const std::vector<std::uint32_t>& chunks,
                              int across, EmulatedMma type,
                              const std::function<const unsigned char*(std::uint32_t)>& memory) {
@@ -48,7 +48,7 @@ std::vector<float> values_of(const WgmmaOperand& operand, const std::vector<std:
   return values;
 }
 
-/// Returns the same of an A in registers, of 32 bits.
+/// Returns the values of an A in 32-bit registers, in the same order.
 std::vector<float> values_of_registers(const std::vector<std::uint32_t>& registers, EmulatedMma type) {
   const int depth = kOperandRowBytes * 8 / bits_of(type);
   std::vector<float> values(registers.size());
@@ -127,7 +127,7 @@ std::vector<std::uint32_t> chunks_of(const MatrixDescriptor& m, int across, bool
     }
     return chunks;
   }
-  constexpr int kDepth = 16;  // for the 16-bit types, which alone may lie so
+  constexpr int kDepth = 16;  // for 16-bit types; only these may have this layout
   const int elements = kChunk / 2;
   for (int k = 0; k < kDepth; ++k) {
     for (int c = 0; c < across / elements; ++c) {

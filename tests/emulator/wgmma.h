@@ -1,5 +1,5 @@
-// wgmma as values: where the operands lie in shared memory, and how the sums are computed. Layouts are those
-// of the PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Instructions".
+// Wgmma as values: the positions of the operands in shared memory, and the computation of the sums. Layouts
+// are those of the PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Instructions".
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ inline constexpr int kWgmmaRows = 64;
 inline constexpr int kOperandRowBytes = 32;   ///< bytes of k in one instruction, whatever the type
 inline constexpr int kFragmentRegisters = 4;  ///< registers of a thread, for an A that comes from registers
 
-/// Applies the swizzle of the TMA and of wgmma: the 16-byte chunk number within `span` bytes (32, 64, 128; 0:
-/// no swizzle) is exclusive-ored with the number of the 128-byte line ("Shared Memory Matrix Layout"; CUDA
+/// Applies the swizzle of the TMA and of wgmma: the number of the 16-byte chunk within `span` bytes (32, 64,
+/// 128; 0: no swizzle) is xored with the number of the 128-byte line ("Shared Memory Matrix Layout"; CUDA
 /// Driver API, CUtensorMapSwizzle).
 std::uint32_t swizzled(std::uint32_t address, int span);
 
-/// "Matrix Descriptor Format".
+/// The fields of a matrix descriptor: "Matrix Descriptor Format".
 struct MatrixDescriptor {
-  std::uint32_t start = 0;    ///< in bytes, as the two below
+  std::uint32_t start = 0;    ///< in bytes, like `leading` and `stride`
   std::uint32_t leading = 0;  ///< LBO
   std::uint32_t stride = 0;   ///< SBO
   int swizzle = 0;            ///< span in bytes
@@ -30,9 +30,10 @@ struct MatrixDescriptor {
 };
 MatrixDescriptor decoded(std::uint64_t bits);
 
-/// Returns the addresses of the operand's 16-byte chunks. `across` is 64 rows of A or the columns of B. Along
-/// k, chunk c of row x is [x * 2 + c], and its elements follow k. Else (16 bits only) chunk c of k is [k *
-/// across / 8 + c], and its elements follow rows or columns.
+/// Returns the addresses of the operand's 16-byte chunks. `across` is 64, the rows of A, or the number of
+/// columns of B. If `along_k`, chunk c of row x is at [x * 2 + c], and its elements are consecutive in k. If
+/// not (16-bit types only), chunk c of k is at [k * across / 8 + c], and its elements are consecutive in rows
+/// or columns.
 std::vector<std::uint32_t> chunks_of(const MatrixDescriptor& matrix, int across, bool along_k);
 
 struct WgmmaOperand {
@@ -45,8 +46,8 @@ struct WgmmaOperand {
 struct Wgmma {
   EmulatedMma type = EmulatedMma::kBF16;
   int columns = 8;
-  bool add = true;              ///< false: the sums start from zero
-  bool a_in_registers = false;  ///< if true, `a` has no meaning
+  bool add = true;              ///< false: the accumulators start from zero
+  bool a_in_registers = false;  ///< if true, `a` is not used
   WgmmaOperand a, b;
   bool operator==(const Wgmma&) const = default;
 
@@ -62,13 +63,13 @@ struct WgmmaPlace {
 };
 WgmmaPlace place_of_sum(int thread, int index);
 
-/// Returns row and k of register `index` of a thread's share of an A of .tf32 in registers: "Register
-/// Fragments for wgmma.mma_async.m64nNk8".
+/// Returns row and k of register `index` of a thread, for an A of .tf32 in registers: "Register Fragments for
+/// wgmma.mma_async.m64nNk8".
 WgmmaPlace place_of_a(int thread, int index);
 
-/// Adds the products to `sums`, 64 x columns by rows, as bits (f32; s32 for s8). `memory` maps an address in
-/// shared memory to its 16 bytes. Products are added up as in tensor_sum.h, those of s8 exactly. `a` holds
-/// the threads' registers, one after the other, for an A that comes from them.
+/// Adds the products to `sums`, which has 64 x columns values by rows, as bits (f32; s32 for s8). `memory`
+/// maps an address in shared memory to its 16 bytes. Products are added as in tensor_sum.h, those of s8
+/// exactly. `a` has the threads' registers, one thread after the other, if A comes from registers.
 void multiply(const Wgmma& operation, const std::vector<std::uint32_t>& a,
               const std::function<const unsigned char*(std::uint32_t)>& memory,
               std::vector<std::uint32_t>& sums);

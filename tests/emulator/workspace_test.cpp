@@ -1,5 +1,5 @@
-// Tests of planted faults in kernels whose blocks hand sums to one another through a workspace: each must be
-// found, in whatever order the blocks run.
+// Tests of planted faults in kernels whose blocks pass sums to one another through a workspace. Each fault
+// must be found, in whatever order the blocks run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr int kThreads = 128;
 constexpr int kBlocks = 5;
 
-/// c = the sum of the blocks' rows of a; the block that comes last adds them up, in the order of the blocks.
+/// C = the sum of the blocks' rows of a. The last block adds them up, in the order of the blocks.
 constexpr const char* kBody = R"(
   float* part = partials + blockIdx.x * 128;
   part[t] = a[blockIdx.x * 128 + t];
@@ -49,9 +49,9 @@ Source source_of(const std::string& body, const std::string& prelude, int cluste
 
 struct Case {
   const char* name;
-  const char* what;  ///< of the body or the prelude
+  const char* what;  ///< text in the body or the prelude that is replaced
   const char* instead;
-  const char* fault;  ///< part of what is found; "" = nothing wrong
+  const char* fault;  ///< a part of the fault's text; "": there is no fault
 };
 
 const std::vector<Case>& cases() {
@@ -107,11 +107,11 @@ TEST_P(Workspace, FindsEachPlantedFaultAndNothingElse) {
     SCOPED_TRACE(cases()[i].name);
     const Result result = program.run(i, {a}, {order, 7});
     const std::string expected = cases()[i].fault;
-    // Within a cluster the same block comes last in both launches.
+    // Within a cluster the same block is the last in both launches.
     if (cluster > 1 && expected == "has another result") continue;
     ASSERT_EQ(result.fault.has_value(), !expected.empty()) << result.fault.value_or("nothing");
     if (result.fault) {
-      // Blocks that run at the same time may learn of it in another way.
+      // If blocks run at the same time, the emulator may find the fault in another way.
       if (cluster == 1) {
         EXPECT_THAT(*result.fault, HasSubstr(expected));
       }

@@ -122,7 +122,7 @@ TEST(HostCompiler, ItsIdentityNamesALevelAndNothingOfThisMachine) {
     expected.replace(expected.find("native"), 6, level.name);
     expected.resize(expected.find(" [native="));
     EXPECT_EQ(compiler.identity(), expected);
-    EXPECT_EQ(isa_said(compiler.identity()), options.isa);
+    EXPECT_EQ(isa_of_identity(compiler.identity()), options.isa);
   }
 }
 
@@ -134,7 +134,7 @@ TEST(HostCompiler, ItsIdentityNamesFeatures) {
   const HostCompiler compiler(options);
   EXPECT_THAT(compiler.identity(),
               ::testing::HasSubstr(" -O2 -march=x86-64-v4 -mavx512vnni -mavx512bf16 -ffp-contract"));
-  EXPECT_EQ(isa_said(compiler.identity()), options.isa);
+  EXPECT_EQ(isa_of_identity(compiler.identity()), options.isa);
   const std::vector<std::string> macros = compiler.macros();
   for (const IsaFeature& feature : archs_of(Target::kCpu).features)
     EXPECT_THAT(macros, ::testing::Contains(macro_of(feature.name)));

@@ -1,4 +1,4 @@
-// The elements that one instruction moves through a tensor map.
+// Returns the elements that one instruction moves through a tensor map.
 #pragma once
 
 #include "ir/kernel.h"

@@ -1,4 +1,4 @@
-// Draws for generators of random cases.
+// Draws for the generators of random cases.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ T one_of(Rng& rng, const T (&values)[kCount]) {
   return values[rng.below(kCount)];
 }
 
-/// True with that probability, in steps of a thousandth.
+/// True with the given probability, which is rounded to a thousandth.
 inline bool chance(Rng& rng, double probability) {
   return static_cast<double>(rng.below(1000)) < 1000 * probability;
 }

@@ -49,7 +49,7 @@ std::size_t FakeMeasurer::measure(const NextSource& next,
     const double trial_s = std::min(whole_s, std::max(0.0, most_s));
     clock_->now_s += trial_s;
     spent_.compile_s += trial_s / 2;
-    spent_.compiling_s += trial_s;  // half of it while another trial ran
+    spent_.compiling_s += trial_s;  // half of the compiling happened while another trial ran
     spent_.run_s += trial_s / 2;
     ++spent_.kernels;
     measured.push_back(source.entry);

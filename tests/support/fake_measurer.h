@@ -1,4 +1,4 @@
-// A measurer without a machine: outcomes come from a function of the source, time from a clock that tests
+// A measurer without a machine. Outcomes are computed from the source, and time comes from a clock that tests
 // own.
 #pragma once
 
@@ -14,17 +14,18 @@
 
 namespace lehr::testing {
 
-/// Seconds that pass only when someone says so.
+/// Seconds that pass only when a test advances them.
 struct FakeClock {
   double now_s = 0;
 };
 
-/// A measurer with one call per candidate. A contest re-times with `contest_us`. It counts what it was asked.
+/// A measurer with one call per candidate. A contest takes its times from `contest_us`. It counts what it was
+/// called with.
 class FakeMeasurer : public Measurer {
  public:
   using OutcomeOf = std::function<Outcome(const Source&)>;
 
-  /// `outcome_of` decides; each trial takes `trial_s` on `clock`.
+  /// `outcome_of` computes the outcomes. Each trial takes `trial_s` on `clock`.
   FakeMeasurer(OutcomeOf outcome_of, FakeClock& clock, double trial_s = 0.05)
       : outcome_of_(std::move(outcome_of)), clock_(&clock), trial_s_(trial_s) {}
 
@@ -49,46 +50,48 @@ class FakeMeasurer : public Measurer {
     repeated.push_back(source.entry);
     return repetition;
   }
-  /// Half of a trial is compiling, the other half running.
+  /// Half of a trial's time is compiling, the other half is running.
   Spent spent() const override { return spent_; }
 
-  int window = 1;        ///< returned by in_flight()
-  bool overlap = false;  ///< one more is asked for after each trial; else `window` more when all are done
-  double prepare_s = 0;  ///< on the clock, for each prepare()
-  /// Seconds of a source's trial; empty: `trial_s`.
+  int window = 1;  ///< returned by in_flight()
+  /// True: after each trial one more source is asked for; false: `window` sources once all have outcomes.
+  bool overlap = false;
+  double prepare_s = 0;  ///< seconds on the clock for each prepare()
+  /// Seconds of a source's trial. If empty, `trial_s`.
   std::function<double(const Source&)> seconds_of;
-  bool only_compiles = false;  ///< the seconds are the compiler's, which TimeLeft::compile_s ends
+  /// Whether all seconds of a trial are compiling, which TimeLeft::compile_s ends.
+  bool only_compiles = false;
   /// Called before each trial; tests use it to interrupt.
   std::function<void(int trial)> before_trial;
-  /// Times in a contest, in round `round`; empty: the time of outcome_of.
+  /// Time of a source in round `round` of a contest. If empty, the time of `outcome_of`.
   std::function<double(const Source&, int round)> contest_us;
-  /// The failure of a source in a contest; empty: no source fails.
+  /// Failure of a source in a contest. If empty, no source fails.
   std::function<std::optional<Failure>(const Source&)> contest_failure;
-  /// Time of every baseline but "absent", which is reported as missing.
+  /// Time of every baseline except "absent", which is reported as missing.
   double baseline_us = 50;
   double challenger_us = 60;
   bool finishes = true;  ///< whether a contest has the time that it needs
   double swap_s = 0;     ///< seconds on the clock for each change of inputs
   double usual_us = 0;   ///< returned by reference_us()
-  /// The failure of a source when it is proven; empty: no source fails.
+  /// Failure of a source when it is proven. If empty, no source fails.
   std::function<std::optional<Failure>(const std::string& entry, Inputs)> proof_failure;
-  /// Seconds of one check. A half-proof has at least kLeastProofs of them, and takes all of its time.
+  /// Seconds of one check. Half of a proof makes at least kLeastProofs checks, and takes all of its time.
   double check_s = 0;
 
   std::variant<Repetition, Failure> repetition;
   std::vector<std::string> repeated;  ///< entries
 
   int prepared = 0;
-  /// Searches of prepare_baselines() since the last prepare().
+  /// Searches that prepare_baselines() was given since the last prepare().
   std::map<std::string, LibrarySearch> searches;
-  std::map<std::string, LibraryFinding> findings;  ///< of baselines, by name
+  std::map<std::string, LibraryFinding> findings;  ///< findings of baselines, by name
   std::map<std::string, double> overheads;         ///< ContestEntry::overhead_us of baselines, by name
   std::vector<std::string> measured;               ///< entries, in order
-  /// For each batch that was compiled ahead: how many sources were measured before it, and how many are in
-  /// it.
+  /// For each batch that was compiled ahead: the number of sources measured before it, and the number of
+  /// sources in it.
   std::vector<std::pair<std::size_t, std::size_t>> batches;
   std::vector<std::string> contested;  ///< entries of the last contest
-  std::vector<std::string> proven;     ///< entries and "other" or "own", in order
+  std::vector<std::string> proven;     ///< entries with "other" or "own", in order
   double last_budget_s = 0, last_most_s = 0;
   std::vector<TimeLeft> left;  ///< the time left when each of `measured` began
 

@@ -1,4 +1,5 @@
-// GPUs that are not here, as their drivers would describe them: logs of them must export from anywhere.
+// GPUs that this machine does not have, with the facts that their drivers would report. Logs of them must be
+// exportable on any machine.
 #pragma once
 
 #include <array>
@@ -13,14 +14,14 @@ namespace lehr::test {
 struct Card {
   const char* name;
   const char* arch;
-  int cores;  ///< SMs
+  int cores;  ///< number of multiprocessors
   int threads_per_core, blocks_per_core;
   std::int64_t shared_kib_per_block, shared_kib_per_core, l2_mib;
 };
 
-/// Multiprocessors and L2: NVIDIA's data sheets and architecture white papers of each. Threads, blocks and
-/// shared memory of a multiprocessor: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute
-/// Capability".
+/// Numbers of multiprocessors and L2 sizes are from NVIDIA's data sheets and architecture white papers.
+/// Threads, blocks and shared memory of a multiprocessor are from the CUDA C++ Programming Guide 13.0,
+/// "Technical Specifications per Compute Capability".
 inline constexpr std::array kCards = {
     Card{"NVIDIA H100 PCIe", "sm_90a", 114, 2048, 32, 227, 228, 50},
     Card{"NVIDIA H20", "sm_90a", 78, 2048, 32, 227, 228, 60},

@@ -8,9 +8,10 @@ namespace lehr::testing {
 /// Switches --update-golden on. The test program's main() calls it.
 void set_update_golden(bool update);
 
-/// Fails the current test, showing the first differing line, unless `text` equals tests/golden/<name>.
+/// Fails the current test, showing the first line that differs, unless `text` equals tests/golden/<name>.
 void expect_golden(const std::string& name, const std::string& text);
-/// Does the same with another file of the repository that is made of what the code says: "docs/json.md".
+/// Does the same with another file of the repository whose content is generated from the code:
+/// "docs/json.md".
 void expect_generated(const std::string& path, const std::string& text);
 
 }  // namespace lehr::testing

@@ -1,4 +1,4 @@
-// Memory that ends where nothing may be touched, and a call that shows whether anything was.
+// Memory that ends at a page that must not be touched, and a function that detects whether it was.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace lehr::testing {
 
-/// Bytes that end where the next page can't be touched, behind others that must stay as they are. A vector
-/// that reads beyond the last element of a tensor would work anywhere else, until a user's tensor ends there.
+/// Bytes whose end is the beginning of a page that cannot be accessed. Other bytes before them must not
+/// change. A vector access beyond the last element of a tensor would go unnoticed in other memory, until a
+/// user's tensor ends at such a page.
 class Guarded {
  public:
   explicit Guarded(std::size_t bytes);
@@ -17,7 +18,7 @@ class Guarded {
 
   unsigned char* data() const { return begin_ + pages_ - bytes_; }
   std::size_t size() const { return bytes_; }
-  /// Returns whether nothing was written before data().
+  /// Returns whether no byte before data() was written.
   bool intact() const;
 
  private:
@@ -25,7 +26,7 @@ class Guarded {
   std::size_t bytes_ = 0, pages_ = 0, mapped_ = 0;
 };
 
-/// Returns whether `run` came back without touching what it must not. It runs on this thread.
+/// Returns whether `run` returned without an access to such a page. It runs on this thread.
 bool touches_nothing_else(const std::function<void()>& run);
 
 }  // namespace lehr::testing

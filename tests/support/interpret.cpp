@@ -110,7 +110,7 @@ class Interpreter {
     counts_.flops += static_cast<std::int64_t>(intrinsic.flops);
   }
 
-  // Returns the value of an index or count, and counts its loads and its divisions.
+  // Returns the value of an index or count. Counts its loads and divisions.
   std::int64_t integer(const Expr& expr) {
     return expr.visit(overloaded{
         [&](const Int& n) { return n.value; },
@@ -238,7 +238,7 @@ class Interpreter {
   Counts counts_;
   std::vector<std::int64_t> values_;
   std::vector<ActiveLoop> loops_;
-  // A statement makes the same accesses in the same order each time; expressions may be shared.
+  // A statement makes the same accesses in the same order each time it runs. Expressions may be shared.
   const Stmt* statement_ = nullptr;
   int accesses_of_statement_ = 0;
   std::map<std::pair<const Stmt*, int>, std::size_t> number_of_;

@@ -1,4 +1,4 @@
-// Usual limits for processors of an instruction set, which need not be this one.
+// Usual limits for processors of an instruction set, which need not be this machine's.
 #pragma once
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 
 namespace lehr {
 
-/// Returns the limits of a level and its features, with so many cores. CHECKs that it is not native.
+/// Returns the limits of a level and its features, with `cores` cores. CHECKs that `isa` is not native.
 inline Limits limits_of(const Isa& isa, int cores) {
   CHECK(isa.level != nullptr, "native is no level");
   Limits limits = kCpuArchs.limits(isa.level->arch, cores);

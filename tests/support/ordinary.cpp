@@ -50,7 +50,7 @@ constexpr const char* kEpilogues[] = {"bias",
                                       "avgpool(2)",
                                       "avgpool(7)"};
 
-/// Epilogues of sums in s32, as in quantized networks. The output's type follows.
+/// Epilogues after s32 sums, as in quantized networks. The output's type follows from the epilogue.
 constexpr const char* kIntegerEpilogues[] = {"bias",
                                              "dequant",
                                              "dequant+bias",
@@ -70,20 +70,20 @@ constexpr const char* kIntegerEpilogues[] = {"bias",
                                              "dequant+bias+relu+maxpool(2)+quant",
                                              "dequant+bias+relu+maxpool(3,2,1)+quant"};
 
-/// Draws a size up to `most`, small ones more often: its logarithm is uniform.
+/// Draws a size up to `most`. Small sizes are drawn more often: the logarithm is uniform.
 Size log_uniform(Rng& rng, Size most) {
   const double share = static_cast<double>(rng.below(1 << 20)) / (1 << 20);
   return std::clamp<Size>(static_cast<Size>(std::exp2(share * std::log2(static_cast<double>(most) + 1))), 1,
                           most);
 }
 
-/// Draws a known size, or now and then any.
+/// Draws one of the `known` sizes, or sometimes any size.
 Size size_of(Rng& rng, std::span<const Size> known, Size most) {
   return chance(rng, 0.75) ? one_of(rng, known) : log_uniform(rng, most);
 }
 
-/// Types of the operands. The types of the sums and the output are the default or, now and then, another one
-/// that frameworks have.
+/// Types of operands, output and accumulation. Output and accumulation have the default types or, sometimes,
+/// other types that frameworks support.
 struct Types {
   DType operand = DType::kF32, output = DType::kF32, accum = DType::kF32;
   Math math = Math::kStrict;
@@ -128,7 +128,7 @@ Gemm gemm_of(Rng& rng, const Types& types) {
   gemm.c = {types.output, layout_of(rng, 0.1)};
   gemm.accum = types.accum;
   gemm.math = types.math;
-  // The factors by which attention and 8-bit operands are scaled.
+  // Factors with which attention and 8-bit operands are scaled.
   if (!is_integer(types.accum) && chance(rng, 0.1)) gemm.alpha = chance(rng, 0.5) ? 0.125F : 0.00390625F;
   return gemm;
 }
@@ -183,7 +183,7 @@ bool is_valid(const Workload& workload) {
   }
 }
 
-/// Draws an epilogue of integers with the output that it makes, and a zero point or no zero point.
+/// Draws an epilogue for integers, with the output type that it makes. Sometimes adds a zero point.
 void quantize(Rng& rng, double share_of_epilogues, Workload& workload) {
   if (chance(rng, share_of_epilogues))
     workload.epilogue = parse_epilogue(one_of<const char*>(rng, kIntegerEpilogues));

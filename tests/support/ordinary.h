@@ -1,5 +1,5 @@
-// Random workloads as people have them: the sizes of published networks and libraries' benchmarks, and any
-// between.
+// Random workloads with realistic sizes: those of published networks and libraries' benchmarks, and sizes
+// between them.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,17 @@
 
 namespace lehr::testing {
 
-/// Bounds of the draw; the rest of a workload is always random.
+/// Bounds of the draw. Everything else in a workload is random.
 struct Ordinary {
-  /// Type of the operands, of the first one where they differ: f32 (with strict math), bf16, u8 or s8.
-  /// Without a value, any.
+  /// Type of the operands, or of the first operand if they differ: f32 (with strict math), bf16, u8 or s8.
+  /// nullopt: any type.
   std::optional<DType> type = std::nullopt;
   double most_flops = 1e18;  ///< a larger workload is drawn again
-  double most_bytes = 1e18;  ///< the same for all its tensors together
+  double most_bytes = 1e18;  ///< the same for the bytes of all its tensors together
   double share_of_gemm = 0.35;
   double share_of_epilogues = 0.5;
-  double share_of_constant_b = 0.25;  ///< share of the GEMMs that are linear layers, whose weights stay
+  /// Fraction of the GEMMs that are linear layers, whose weights are constant.
+  double share_of_constant_b = 0.25;
 };
 
 /// Draws a valid workload: a GEMM with extents to 262 144, batches, every layout; or a convolution with

@@ -13,7 +13,7 @@ namespace {
 
 using Size = std::int64_t;
 
-/// Types of the operands and of the output, and how exact the sums are.
+/// Types of the operands and of the output, and the precision of the accumulation.
 struct Numbers {
   DType operand = DType::kF32, output = DType::kF32;
   Math math = Math::kStrict;
@@ -24,15 +24,16 @@ constexpr Numbers kF32 = {}, kTf32 = {.math = Math::kTf32}, k3xTf32 = {.math = M
                   kE4M3TwoLevel = {DType::kE4M3, DType::kBF16, Math::kTwoLevel},
                   kE5M2 = {DType::kE5M2, DType::kBF16};
 
-// One entry per share of the layers: their types by the defaults of frameworks and of inference engines.
+// Each entry is equally likely. The types are the defaults of frameworks and of inference engines.
 constexpr Numbers kLinearTypes[] = {kBF16, kBF16, kBF16, kBF16,         kBF16, kBF16, kF16,  kF16,
                                     kF16,  kE4M3, kE4M3, kE4M3TwoLevel, kS8,   kS8,   kTf32, kF32};
 constexpr Numbers kAttentionTypes[] = {kBF16, kBF16, kBF16, kBF16, kF16, kF16, kF16, kTf32, kF32};
 constexpr Numbers kVisionTypes[] = {kF16, kF16, kF16, kBF16, kBF16, kTf32, kTf32, kF32, k3xTf32, kS8, kE4M3};
 constexpr Numbers kTrainingTypes[] = {kBF16, kBF16, kBF16, kBF16, kF16, kF16, kTf32, kTf32, kF32, kE5M2};
 
-// Width, width between the layers of a feed-forward block, heads, heads of keys and values, width of a head;
-// whether its feed-forward block has a gate. The numbers are from the models' configuration files.
+// Width, width between the layers of a feed-forward block, number of heads, number of heads of keys and
+// values, width of a head, and whether the feed-forward block has a gate. The numbers are from the models'
+// configuration files.
 struct LanguageModel {
   Size width, between, heads, key_heads, head;
   bool gated;
@@ -68,7 +69,7 @@ Size between(Rng& rng, Size least, Size most) {
   return least + static_cast<Size>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
 }
 
-/// Draws a power of two from 1 to `most`, one itself.
+/// Draws a power of two from 1 to `most`.
 Size power_of_two(Rng& rng, Size most) {
   Size exponents = 0;
   while ((Size{2} << exponents) <= most) ++exponents;
@@ -79,7 +80,7 @@ bool is_eight_bit(const Numbers& numbers) {
   return size_of(numbers.operand) == 1;
 }
 
-/// Returns C = A B with the operands stored as `layouts` says: n by rows, t by columns.
+/// Returns C = A B with operands in these `layouts`: n stands for row-major, t for column-major.
 Workload product(const Numbers& numbers, std::string_view layouts, Size m, Size n, Size k) {
   const auto layout_of = [](char letter) { return letter == 't' ? Layout::kColumn : Layout::kRow; };
   Gemm gemm;
@@ -94,8 +95,8 @@ Workload product(const Numbers& numbers, std::string_view layouts, Size m, Size 
   return {gemm, {}};
 }
 
-/// Draws layouts. Weights lie by output channel, so B by columns. The few frameworks that store them the
-/// other way do so for types whose operands may lie as they like.
+/// Draws layouts. Weights are stored by output channel, so B is column-major. The few frameworks that store
+/// them the other way do so only for types whose operands may have any layout.
 std::string_view linear_layouts(Rng& rng, const Numbers& numbers) {
   return !is_eight_bit(numbers) && chance(rng, 0.15) ? "nn" : "nt";
 }
@@ -104,7 +105,8 @@ void add_epilogue(Rng& rng, Workload& workload, double share, std::string_view e
   if (chance(rng, share) && !is_integer(accum_of(workload))) workload.epilogue = parse_epilogue(epilogue);
 }
 
-constexpr double kFusedProducts = 0.12;  ///< few: no library of the finals has an epilogue to a product
+/// Few, since no library of the finals has a product with an epilogue.
+constexpr double kFusedProducts = 0.12;
 
 /// Draws a linear layer of a language model with `rows` tokens.
 Workload language_layer(Rng& rng, Size rows) {
@@ -143,7 +145,7 @@ Workload prefill(Rng& rng) {
   return language_layer(rng, chance(rng, 0.75) ? one_of(rng, kRows) : between(rng, 65, 8192));
 }
 
-/// Draws Q K^T, scaled, or the probabilities times V; of each head of each sequence.
+/// Draws Q K^T, scaled, or the product of the probabilities and V, batched over heads and sequences.
 Workload attention(Rng& rng) {
   const LanguageModel model = one_of(rng, kLanguageModels);
   constexpr Size kLengths[] = {128, 197, 256, 384, 512, 577, 1024, 1500, 2048, 4096};
@@ -158,7 +160,7 @@ Workload attention(Rng& rng) {
   return workload;
 }
 
-/// Draws a linear layer of a vision transformer, or of a classifier behind a convolutional network.
+/// Draws a linear layer of a vision transformer, or of a classifier after a convolutional network.
 Workload vision(Rng& rng) {
   const Numbers numbers = one_of(rng, kVisionTypes);
   const std::string_view layouts = linear_layouts(rng, numbers);
@@ -199,7 +201,8 @@ Workload training(Rng& rng) {
   return product(numbers, chance(rng, 0.8) ? "tn" : "tt", outputs, model.width, tokens);
 }
 
-// The layout and types of images: frameworks' channels-last half precision, and PyTorch's default.
+// Layout and types of images: half precision with channels last, as frameworks prefer it, and PyTorch's
+// default.
 struct Images {
   Numbers numbers;
   ImageLayout layout = ImageLayout::kNhwc;
@@ -209,7 +212,7 @@ constexpr Images kImageKinds[] = {{kF16},  {kF16}, {kF16}, {kF16},  {kF16},     
                                   {kBF16}, {kS8},  {kS8},  {kTf32}, kPlainImages, kPlainImages, kPlainImages};
 constexpr Images kDepthwiseImages[] = {{kF16}, {kF16}, {kBF16}, kPlainImages};
 
-/// Returns a convolution of square images of `side` pixels, padded so that a stride of 1 keeps that.
+/// Returns a convolution of square images of `side` pixels. The padding keeps the size if the stride is 1.
 Workload convolution(Rng& rng, const Images& images, Size side, Size c, Size k, Size filter) {
   Conv2d conv;
   conv.n = power_of_two(rng, 64);
@@ -232,7 +235,7 @@ void add_usual_epilogue(Rng& rng, Workload& workload) {
   add_epilogue(rng, workload, 0.4, one_of(rng, kEpilogues));
 }
 
-/// ResNet-50's four stages, with images of 56 >> stage pixels and 64 << stage channels in the middle of a
+/// The four stages of ResNet-50. Images have 56 >> stage pixels, and 64 << stage channels in the middle of a
 /// block.
 struct Stage {
   Size side, width;
@@ -245,7 +248,7 @@ Stage resnet_stage(Rng& rng) {
 struct Block {
   Size side, in, expanded;
 };
-// MobileNetV2's and EfficientNet-B0's blocks: pixels, channels, channels between.
+// Blocks of MobileNetV2 and EfficientNet-B0: pixels, channels, channels between.
 constexpr Block kInvertedBlocks[] = {{112, 16, 96}, {56, 24, 144}, {28, 32, 192}, {28, 40, 240},
                                      {14, 64, 384}, {14, 80, 480}, {14, 96, 576}, {14, 112, 672},
                                      {7, 160, 960}, {7, 192, 1152}};
@@ -279,8 +282,8 @@ Workload conv_3x3(Rng& rng) {
   return workload;
 }
 
-/// Draws a convolution with fewer pixels in its output: first layers, the first of a stage, its shortcut, a
-/// transformer's patches.
+/// Draws a convolution whose output has fewer pixels than its input: a first layer, the first layer of a
+/// stage, its shortcut, or the patches of a transformer.
 Workload conv_strided(Rng& rng) {
   const Images images = one_of(rng, kImageKinds);
   const auto [side, width] = resnet_stage(rng);
@@ -326,7 +329,7 @@ constexpr Kind kKinds[] = {{"decode", 4, &decode},           {"prefill", 4, &pre
                            {"conv_3x3", 3, &conv_3x3},       {"conv_strided", 1, &conv_strided},
                            {"conv_groups", 1, &conv_groups}, {"depthwise", 1, &depthwise}};
 
-/// True of a workload that takes some microseconds to some milliseconds on a GPU that does 1000 TFLOP/s in 16
+/// True of a workload that takes from some microseconds to some milliseconds on a GPU with 1000 TFLOP/s in 16
 /// bits and 60 in f32.
 bool has_ordinary_work(const Workload& workload) {
   const bool f32 = tensors_of(workload)[0].type == DType::kF32;

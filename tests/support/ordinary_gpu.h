@@ -1,5 +1,5 @@
-// Random workloads as people bring them to a GPU: layers of published networks in the types that they use
-// there.
+// Random workloads that are typical for a GPU: layers of published networks, in the types that they use on
+// GPUs.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@ struct GpuWorkload {
   Workload workload;
 };
 
-/// Draws valid workloads. Of each 25 of them 4 are products of decoding steps, 3 convolutions of 1 x 1, and
-/// so on, shuffled, so that a few are a fair sample, too. A kernel of each takes some microseconds to some
-/// milliseconds on a large GPU, and the tensors have at most 1.5 GB. The same generator state gives the same
-/// list on every machine.
+/// Draws valid workloads. Of each 25 workloads 4 are products of decoding steps, 3 are convolutions of 1 x 1,
+/// and so on. They are shuffled, so that any few of them are a fair sample. The kernel of each takes from
+/// some microseconds to some milliseconds on a large GPU, and its tensors have at most 1.5 GB. The same
+/// generator state gives the same list on every machine.
 std::vector<GpuWorkload> ordinary_gpu_workloads(Rng& rng, std::size_t count);
 
-/// Returns the flags of `lehr tune gemm` or `conv2d` that mean the workload, without those that say what is
-/// usual, as a step of bench/gpu/run has them: "m=16 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row
+/// Returns the flags of `lehr tune gemm` or `conv2d` for the workload, without flags that have their default
+/// values, in the form that bench/gpu/run uses: "m=16 n=4096 k=4096 a=bf16:row b=bf16:column c=bf16:row
 /// accum=f32".
 std::string flags_text(const Workload& workload);
 

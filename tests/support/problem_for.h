@@ -1,4 +1,4 @@
-// A problem as a worker has it before its first candidate, and helpers for one with a single output.
+// A problem as a worker has it before its first candidate, and helpers for problems with a single output.
 #pragma once
 
 #include <algorithm>
@@ -12,21 +12,21 @@
 
 namespace lehr {
 
-/// Returns asked_problem(), made.
+/// Returns asked_problem() with its values and expected values made.
 inline Problem problem_for(const Workload& workload, std::uint64_t seed) {
   Problem problem = asked_problem(workload, seed);
   make(problem, 1);
   return problem;
 }
 
-/// Returns the number of its output in problem.arguments.
+/// Returns the position of the problem's output in problem.arguments.
 inline std::size_t output_of(const Problem& problem) {
   return outputs_of(problem).at(0);
 }
 inline Argument& output_argument(Problem& problem) {
   return problem.arguments[output_of(problem)];
 }
-/// Returns compare_output() of its output.
+/// Returns compare_output() of the problem's output.
 inline Comparison compare_output(const Problem& problem, const void* bytes) {
   return compare_output(problem.arguments[output_of(problem)], "", bytes);
 }

@@ -43,7 +43,7 @@ class Maker {
     for (std::size_t i = 0; i < outputs; ++i) {
       const bool row = below(5) == 0;
       std::string value = expression(2 + static_cast<int>(below(2)), row);
-      // The last output reads the values that nothing has read.
+      // The last output reads the values that no other output has read.
       for (; i + 1 == outputs && !fresh_.empty(); fresh_.pop_back())
         value = fmt::format("{}+{}", value, row ? fmt::format("max({})", fresh_.back()) : fresh_.back());
       const std::string name = fmt::format("y{}", i);
@@ -82,7 +82,7 @@ class Maker {
     }
   }
 
-  /// Returns a name, or a number.
+  /// Returns the name of a value, or a number.
   std::string leaf(bool row) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < terms_.size(); ++i)
@@ -99,7 +99,7 @@ class Maker {
     return kNames[below(kNames.size())];
   }
 
-  /// Returns an expression with one value a row, or also one an element.
+  /// Returns an expression. `row`: with one value per row; if false, it may also have one value per element.
   std::string expression(int levels, bool row) {
     if (levels == 0) return leaf(row);
     const auto part = [&] { return expression(levels - 1, row); };
@@ -136,7 +136,7 @@ class Maker {
       default:
         break;
     }
-    // Reductions are drawn as often as all others.
+    // Reductions are drawn as often as all other operators together.
     const std::string of = row && below(2) == 0 ? expression(levels - 1, false) : part();
     if (row) return fmt::format("{}({})", reduction(), of);
     const std::string name = leaf(false);
@@ -164,7 +164,7 @@ std::string random_rows(Rng& rng, double most_elements) {
     const std::int64_t n = one_of(rng, kColumns), m = one_of(rng, kRows);
     if (static_cast<double>(m * n) > most_elements) continue;
     const std::string text = Maker(rng).text(m, n);
-    // Some have too many terms, or reductions that depend on each other, or an input that was drawn in vain.
+    // The draw may have too many terms, reductions that depend on each other, or an input that nothing reads.
     try {
       return to_text(parse_workload(text));
     } catch (const Error& error) {

@@ -1,5 +1,5 @@
-// The seeds and the extent of the property tests: the same little in each run, or what `scripts/test
-// --thorough` asks for in the environment.
+// The seeds and the number of cases of the property tests: few fixed cases in each run, or as many as
+// `scripts/test --thorough` sets in the environment.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace lehr::testing {
 
-/// Returns `fixed`, or the number in LEHR_TEST_SEED. If that says `random`, it draws a number, which the
-/// program prints.
+/// Returns `fixed`, or the number in LEHR_TEST_SEED if it is set. If LEHR_TEST_SEED is `random`, a number is
+/// drawn and printed.
 inline std::uint64_t test_seed(std::uint64_t fixed) {
   static const char* const wanted = std::getenv("LEHR_TEST_SEED");
   if (wanted == nullptr) return fixed;
@@ -24,7 +24,7 @@ inline std::uint64_t test_seed(std::uint64_t fixed) {
   return seed;
 }
 
-/// Returns `few`, or the number in LEHR_TEST_CONFIGS.
+/// Returns `few`, or the number in LEHR_TEST_CONFIGS if it is set.
 inline std::int64_t configs_wanted(std::int64_t few) {
   const char* const wanted = std::getenv("LEHR_TEST_CONFIGS");
   return wanted != nullptr ? std::strtoll(wanted, nullptr, 10) : few;

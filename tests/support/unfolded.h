@@ -1,4 +1,4 @@
-// Expressions without any folding, as no builder makes them.
+// Expressions without any folding. The builders of ir/ make no such expressions.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace lehr::ir {
 
-/// Returns the operation as it stands.
+/// Returns the operation without simplifying it.
 inline Expr unfolded(BinaryOp op, Expr a, Expr b) {
   const int depth = 1 + std::max(a.depth(), b.depth());
   const bool is_index = a.is_index() && b.is_index();

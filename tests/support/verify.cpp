@@ -1,4 +1,4 @@
-// Checks a kernel and returns nullopt or what is wrong with it: the statements' rules (scopes, loops,
+// Checks a kernel and returns what is wrong with it, or nullopt: the rules of statements (scopes, loops,
 // buffers, barriers). The rules of expressions are in verify_expr.cpp.
 #include "tests/support/verify.h"
 
@@ -23,12 +23,12 @@ constexpr std::array kOrdinals = {"first", "second", "third"};
 bool is_block_or_thread(LoopKind kind) {
   return kind >= LoopKind::kBlockX;
 }
-// True of a number of lanes into which a warp divides.
+// True if `lanes` is a constant number of lanes that divides a warp.
 bool is_lane_group(const Expr& lanes) {
   const std::int64_t count = as_constant(lanes).value_or(0);
   return count <= 32 && is_power_of_two(count);
 }
-// True if, with so many consecutive threads that agree, all lanes of each warp do.
+// True if groups of this many consecutive threads that agree on a value consist of whole warps.
 bool of_whole_warps(std::int64_t group) {
   return group == kAllAlike || group % 32 == 0;
 }
@@ -54,7 +54,7 @@ class Verifier {
   }
   bool has(Feature feature) const { return kernel_.target.has(feature); }
   bool allows(bool Allowed::* what) const { return ir::allows(kernel_.target, what); }
-  // Turns a complaint of the expression checker into one of ours.
+  // Turns a complaint of the expression checker into the verifier's message.
   bool passes(const std::optional<std::string>& complaint) { return !complaint || fail("{}", *complaint); }
 
   bool rows() {
@@ -220,7 +220,7 @@ class Verifier {
     if (!scope_.has(alloc.buffer)) return fail("the buffer does not exist");
     const Scope where = kernel_.buffer(alloc.buffer).scope;
     if (where == Scope::kGlobal) return fail("a global buffer is a parameter and has no Alloc");
-    // The emitter and launch_of() lay shared and scratch memory out once per buffer.
+    // The emitter and launch_of() lay out shared and scratch memory once per buffer.
     if (!in_place_rules(kernel_.buffer(alloc.buffer))) return false;
     if (scope_.is_alive(alloc.buffer) ||
         (!allocated_.insert(alloc.buffer).second && where != Scope::kRegister))
@@ -289,8 +289,8 @@ class Verifier {
     return true;
   }
 
-  /// Checks the rules of PTX ISA 9.0, "cp.reduce.async.bulk": units of 16 bytes. The destination must be zero
-  /// at first.
+  /// Checks the rules of PTX ISA 9.0, "cp.reduce.async.bulk": sizes are multiples of 16 bytes. The
+  /// destination must be zero at first.
   bool reduction_rules(const Intrinsic& intrinsic) {
     if (!is_workspace(intrinsic.touches[1].buffer)) return fail("its sums must be in a workspace");
     const std::int64_t bytes = as_constant(intrinsic.args[0]).value_or(0);
@@ -303,8 +303,8 @@ class Verifier {
     return true;
   }
 
-  /// Checks Kernel::programmatic. In between: the instruction that lets the next launch begin early is of no
-  /// use earlier.
+  /// Checks Kernel::programmatic. The instruction that lets the next launch begin early must come after the
+  /// one that waits: before it, it is of no use.
   bool launch_control(std::string_view name) {
     if (!kernel_.programmatic) return fail("the kernel does not overlap other launches");
     if (name == "griddepcontrol_wait") {
@@ -323,10 +323,11 @@ class Verifier {
         touch.partial ? 1 : touch.elements / touch.rows + (touch.rows - 1) * touch.row_stride;
     if (!scope_.has(touch.buffer)) return fail("a touched buffer does not exist");
     const Buffer& buffer = kernel_.buffer(touch.buffer);
-    // Registers kept as vectors are touched one vector at a time, or in several whole ones from the first on.
+    // Registers kept as vectors are touched one vector at a time, or as several whole vectors from the first
+    // one on.
     const bool vectors = buffer.lanes > 1 && run % buffer.lanes == 0 && run <= buffer.elements;
     const int lanes = vectors ? buffer.lanes : static_cast<int>(std::max<std::int64_t>(run, 1));
-    // A rule for maps of either kind checks the map alone, which is the launch's own.
+    // A rule for both kinds of maps checks only the map, which belongs to the launch.
     const bool map_alone = rule.map && !rule.im2col;
     if (!map_alone && !passes(scope_.check_access(touch.buffer, touch.index, lanes, std::nullopt)))
       return false;
@@ -391,7 +392,7 @@ class Verifier {
   bool in_prepack_ = false;
   bool lets_next_begin_ = false;
   int nesting_ = 0;                 // enclosing loops and ifs
-  std::int64_t group_ = kAllAlike;  // so many consecutive threads agree on whether they come here
+  std::int64_t group_ = kAllAlike;  // this many consecutive threads agree on whether they come here
   std::optional<std::string> error_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 bool is_16_bit_float(DType type) {
   return type == DType::kF16 || type == DType::kBF16;
 }
-/// True of a type that is kept as bits: no target computes with it.
+/// True of a type that is only stored: no target computes with it.
 bool is_small(DType type) {
   return is_16_bit_float(type) || type == DType::kE4M3 || type == DType::kE5M2;
 }
@@ -247,8 +247,8 @@ std::int64_t VerifyScope::group_of(const Expr& expr) const {
         return threads > 0 ? threads : least({&n.a, &n.b});
       },
       [&](const Unary& n) { return group_of(n.value); },
-      // Memory may hold different values for different threads. But a difference in one place of shared
-      // memory, read where no barrier lies between them, would be a race.
+      // Memory may hold different values for different threads. Shared memory is an exception: if two threads
+      // read different values from one element without a barrier between the reads, that is a race.
       [&](const Load& n) {
         return kernel_.buffer(n.buffer).scope == Scope::kShared ? group_of(n.index) : std::int64_t{1};
       },
@@ -260,7 +260,7 @@ std::int64_t VerifyScope::group_of(const Expr& expr) const {
   });
 }
 
-// Returns whether every value of `expr` is certainly a multiple of `factor`.
+// Returns whether `expr` is certainly a multiple of `factor`.
 bool VerifyScope::is_multiple(const Expr& expr, std::int64_t factor) const {
   if (factor == 1) return true;
   if (const auto constant = as_constant(expr)) return *constant % factor == 0;

@@ -1,4 +1,5 @@
-// Internal to verify.h: what is in scope at one point of a kernel, and the rules of expressions there.
+// Internal to verify.h: the variables and buffers in scope at one point of a kernel, and the rules of
+// expressions there.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,19 @@
 
 namespace lehr::ir {
 
-/// Threads of a block that certainly agree on a value: all of them.
+/// Number of consecutive threads that certainly agree on a value, if all threads of a block do.
 inline constexpr std::int64_t kAllAlike = INT64_MAX;
 
 /// Facts that the verifier knows of a bound variable.
 struct VarFacts {
-  bool is_static = false;              ///< a constant once unrolled loops are expanded
-  std::int64_t group = kAllAlike;      ///< so many consecutive threads certainly have the same value
-  std::int64_t threads_per_value = 0;  ///< the value is thread x / this; 0: it is another value
+  bool is_static = false;              ///< whether it is a constant once unrolled loops are expanded
+  std::int64_t group = kAllAlike;      ///< number of consecutive threads that certainly have the same value
+  std::int64_t threads_per_value = 0;  ///< d if the value is thread x / d; 0: it is another value
   const Expr* value = nullptr;         ///< the value of a Let; nullptr for loop variables
 };
 
-/// Bindings and live buffers at one point. The check_ functions return nullopt, or a complaint without its
-/// place.
+/// Bindings and live buffers at one point. The check_ functions return nullopt, or a complaint that does not
+/// name the place.
 class VerifyScope {
  public:
   explicit VerifyScope(const Kernel& kernel);
@@ -36,11 +37,11 @@ class VerifyScope {
   bool is_alive(BufferId buffer) const { return alive_[static_cast<std::size_t>(buffer)]; }
   void set_alive(BufferId buffer, bool alive) { alive_[static_cast<std::size_t>(buffer)] = alive; }
 
-  /// Returns whether earlier launches may still run: parameters must not be touched then.
+  /// Returns whether earlier launches may still be running. If so, parameters must not be touched.
   bool is_early() const { return early_; }
   void set_early(bool early) { early_ = early; }
 
-  /// Checks any expression; `lanes` becomes its number of lanes.
+  /// Checks any expression. Sets `lanes` to its number of lanes.
   std::optional<std::string> check_value(const Expr& expr, int& lanes) const;
   /// Checks one integer; `what` names it in the complaint ("the extent").
   std::optional<std::string> check_index(const Expr& expr, std::string_view what) const;
@@ -49,8 +50,8 @@ class VerifyScope {
                                           const std::optional<Expr>& active) const;
 
   bool is_static(const Expr& expr) const;
-  /// Returns how many consecutive threads, from a multiple of that number on, certainly agree on the value:
-  /// kAllAlike, 1, or 32 for "thread / 32".
+  /// Returns the number n of consecutive threads that certainly agree on the value, in each group that begins
+  /// at a multiple of n: kAllAlike, 1, or 32 for "thread / 32".
   std::int64_t group_of(const Expr& expr) const;
   /// Returns d if the expression is thread x / d, else 0.
   std::int64_t threads_per_value(const Expr& expr) const;
@@ -61,7 +62,7 @@ class VerifyScope {
     bool real = false;
     std::optional<DType> small = std::nullopt;  ///< a type that must be cast before arithmetic
   };
-  // Returns the type of `expr`. The first complaint goes to `complaint`, and the Type is meaningless then.
+  // Returns the type of `expr`. The first complaint is stored in `complaint`; the Type is meaningless then.
   Type type_of(const Expr& expr, std::optional<std::string>& complaint) const;
   Type type_of_binary(const Expr& expr, const Binary& n, std::optional<std::string>& complaint) const;
   Type type_of_load(const Load& n, std::optional<std::string>& complaint) const;

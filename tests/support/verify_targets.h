@@ -1,4 +1,5 @@
-// The features that the verifier lets the kernels of each target have, beside the features of base/target.h.
+// The features that the verifier lets the kernels of each target use, in addition to the features of
+// base/target.h.
 #pragma once
 
 #include <array>
@@ -9,20 +10,20 @@
 namespace lehr::ir {
 
 struct Allowed {
-  /// Inputs that stay are brought into another form once, before the first launch.
+  /// Constant inputs may be converted to another layout once, before the first launch.
   bool prepack = false;
-  /// Blocks reach the shared memory of others of their cluster.
+  /// Blocks may access the shared memory of other blocks in their cluster.
   bool clusters = false;
-  /// Parameters may be a map of a tensor instead of its address.
+  /// A parameter may be a tensor map in place of the tensor's address.
   bool tensor_maps = false;
-  /// A launch may begin before the one in front of it has ended.
+  /// A launch may begin before the previous launch has ended.
   bool overlap = false;
-  /// Vectors are cast, compared and stored past the caches, and those of narrow types multiplied by groups of
-  /// neighbours; bf16 is cast.
+  /// Vectors may be cast, compared and stored past the caches. Vectors of narrow types may be multiplied by
+  /// groups of neighbours. bf16 may be cast.
   bool groups = false;
-  /// Casts from and to the floating-point types below 32 bits.
+  /// Casts from and to floating-point types below 32 bits are allowed.
   bool small_floats = false;
-  /// The intrinsics that are instructions of NVIDIA's devices.
+  /// The intrinsics that are instructions of NVIDIA's devices are allowed.
   bool ptx = false;
 };
 

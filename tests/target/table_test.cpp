@@ -108,7 +108,7 @@ TEST(IsaFeatures, ThatAreNoneAreRefusedInOneSentence) {
 }
 
 TEST(IsaLevels, AreSaidByAnIdentity) {
-  const auto said = [](std::string_view identity) { return name_of(isa_said(identity)); };
+  const auto said = [](std::string_view identity) { return name_of(isa_of_identity(identity)); };
   EXPECT_EQ(said("cpu | CPU | avx2 | cores=1 | driver= | g++ 12 -O2 -march=x86-64-v3 -w"), "x86-64-v3");
   EXPECT_EQ(said("cpu | CPU | sse2 | cores=1 | driver= | g++ 12 -O2 -march=x86-64 -w"), "x86-64");
   EXPECT_EQ(said("cpu | CPU | avx2 | cores=1 | driver= | g++ 12 -O2 -march=native -w [native=x/1]"),

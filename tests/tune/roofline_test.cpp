@@ -316,8 +316,8 @@ TEST(SavesProducts, IsTrueOfTheFamiliesWhoseKernelsDoFewerThanTheDirectSum) {
   for (const Limits& limits : {toy_task().device.limits, cuda_limits("sm_80")})
     for (const Config& config : families_for(catalog(), workload, limits).defaults) {
       const double flops = ir::analyze(lower(workload, config, limits)).flops;
-      EXPECT_EQ(saves_products(config.family), flops < 0.9 * flops_of(workload)) << config.family;
-      found += saves_products(config.family) ? 1 : 0;
+      EXPECT_EQ(is_winograd(config.family), flops < 0.9 * flops_of(workload)) << config.family;
+      found += is_winograd(config.family) ? 1 : 0;
     }
   EXPECT_EQ(found, 2);
 }

@@ -562,7 +562,7 @@ TEST(Session, TheNextOneIsToldWhereTheFastestFailsItsProof) {
   ASSERT_TRUE(summary.best);
   EXPECT_FALSE(summary.verdict.provisional);
   EXPECT_NE("toy_1_1_1_0", first);
-  const auto failed = std::ranges::find(summary.finalists, ProofState::kFailed, &FinalistTold::proof);
+  const auto failed = std::ranges::find(summary.finalists, ProofState::kFailed, &FinalistReport::proof);
   ASSERT_NE(failed, summary.finalists.end());
   EXPECT_NE(to_text(summary.best->config), failed->config);
   EXPECT_THAT(failed->missing, ::testing::HasSubstr("wrong in call 9"));

@@ -25,8 +25,8 @@ SharedLibrary open_library(Functions& functions) {
   return library;
 }
 
-/// Returns "BLIS 0.9.0 with kernels for zen3". The kernels follow the CPU's model; a model that it does not
-/// know gets generic ones.
+/// Returns "BLIS 0.9.0 with kernels for zen3". BLIS chooses its kernels by the CPU's model, and generic
+/// kernels for a model that it does not know.
 std::string text_of(const Functions& functions) {
   return fmt::format("BLIS {} with kernels for {}", functions.version(),
                      functions.name_of_arch(functions.arch()));

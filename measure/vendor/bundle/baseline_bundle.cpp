@@ -1,4 +1,4 @@
-// On the processor a bundle runs in a context with a pool of its own.
+// On the CPU a bundle runs in a context with a thread pool of its own.
 #include "measure/vendor/bundle/baseline_bundle.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@
 namespace lehr::bundle {
 namespace {
 
-/// Frees memory that is aligned to 64 bytes, as packed memory must be.
+/// Frees memory from std::aligned_alloc(). Packed memory must be aligned to 64 bytes.
 struct Freed {
   void operator()(void* memory) const { std::free(memory); }
 };
@@ -49,7 +49,7 @@ class BundleRunner : public VendorRunner {
   int threads_ = 1;
 };
 
-// Tensors are the problem's, except for one that the function takes packed.
+// The function's tensors are the problem's, except for a tensor that the function takes packed.
 void BundleRunner::prepare(const Problem& problem, const RunSettings& settings) {
   threads_ = settings.threads;
   kernels_options options = {};

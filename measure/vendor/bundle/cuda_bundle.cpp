@@ -11,7 +11,7 @@ void CudaBundleRunner::prepare(const Problem& problem, const RunSettings& settin
   answer_ = {};
   harness_.prepare(problem, settings);
   kernels_options options = {};
-  options.cuda = 1;  // the context that the harness has made current
+  options.cuda = 1;  // use the context that the harness has made current
   options.cuda_device = settings.device;
   library_.emplace(settings.bundle);
   answer_ = library_->answer(workload_of(problem), options);

@@ -1,4 +1,4 @@
-// Calls a bundle's CUDA kernels as a product calls them, with our own tensors and clock.
+// Calls a bundle's CUDA kernels as a product calls them, but with our tensors and our clock.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,14 @@ namespace lehr::bundle {
 
 class CudaBundleRunner : public VendorRunner {
  public:
-  /// Other `libraries` are for tests; the bundle itself loads the system's driver.
+  /// `libraries` are replaced only in tests. The bundle itself loads the system's driver.
   explicit CudaBundleRunner(CudaLibraries libraries = {}) : harness_(std::move(libraries)) {}
 
-  /// Throws Error(kEnvironment) if the driver is missing, or the bundle does not serve the problem here.
+  /// Throws Error(kEnvironment) if the driver is missing, or if the bundle does not serve the problem on this
+  /// device.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::string checked_by() const override { return harness_.checked_by(); }
-  /// Checks two calls: the second one uses the tensor maps and workspaces that the first has left.
+  /// Checks two calls. The second call uses the tensor maps and workspaces that the first call has left.
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
 

@@ -18,7 +18,7 @@ bool is_library_file(const fs::path& path) {
   return path.filename().string().starts_with("lib") && path.extension() == ".so";
 }
 
-/// Returns the library that a path names, or the one in a folder.
+/// Returns the library that a path names, or the library in the folder that it names.
 fs::path library_at(const std::string& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) {

@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// The functions that every library has (runtime/kernels.h), after its own name.
+/// The functions of every library (runtime/kernels.h). Their names begin with the library's name.
 struct ExportedFunctions : LibraryFunctions {
   Function<decltype(kernels_format)> format{this, "_format"};
   Function<decltype(kernels_interface)> interface{this, "_interface"};
@@ -40,8 +40,8 @@ struct ContextEnd {
 class ExportedLibrary {
  public:
   using Context = std::unique_ptr<kernels_context, ContextEnd>;
-  /// The answer for a workload: the context, its function, the number of rows of a call (0: it is fixed) and
-  /// the kernels behind it.
+  /// A library's answer for a workload: the context, its function, the number of rows of a call (0: the
+  /// number is fixed), and the kernel that computes it.
   struct Answer {
     Context context;
     const kernels_function* function = nullptr;
@@ -49,18 +49,19 @@ class ExportedLibrary {
     kernels_variant row = {};
   };
 
-  /// `path` is the folder, with one lib*.so in it, or that file. Throws Error(kUser) if `lehr export` has not
-  /// written it, or another version has; Error(kEnvironment) if it cannot be loaded.
+  /// `path` is a folder with one lib*.so in it, or the lib*.so itself. Throws Error(kUser) if the file was
+  /// not written by `lehr export`, or was written by another version; Error(kEnvironment) if it cannot be
+  /// loaded.
   explicit ExportedLibrary(const std::string& path);
 
   const std::string& file() const { return file_; }
-  /// Returns "kernels" for libkernels.so: the prefix of its functions' names.
+  /// Returns the prefix of its functions' names: "kernels" for libkernels.so.
   const std::string& name() const { return name_; }
   const ExportedFunctions& functions() const { return functions_; }
-  /// Makes a context; nullptr with a sentence in `why_not` if that fails.
+  /// Makes a context. If that fails, returns nullptr and sets `why_not` to a sentence.
   Context context(const kernels_options& options, std::string& why_not) const;
-  /// Returns a context's answer with these options. Throws Error(kEnvironment) if there is no such context,
-  /// Error(kNotFound) if it has no kernel for the workload.
+  /// Returns the answer of a new context with `options`. Throws Error(kEnvironment) if no such context can be
+  /// made, Error(kNotFound) if the context has no kernel for the workload.
   Answer answer(const Workload& workload, const kernels_options& options) const;
   /// Throws Error(kEnvironment) with the context's sentence if `status` is not KERNELS_OK.
   void expect(kernels_status status, const Context& context) const;

@@ -1,4 +1,4 @@
-// Chooses among the library's algorithms, and calls them.
+// Chooses among the library's algorithms, and calls the chosen one.
 #include "measure/vendor/cublaslt/baseline_cublaslt.h"
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 namespace lehr::cublaslt {
 namespace {
 
-/// PyTorch's default on Hopper, and the size that cuBLAS's manual recommends there (cublasSetWorkspace;
-/// PyTorch's issue 120925).
+/// Workspace that PyTorch uses on Hopper by default, and that cuBLAS's manual recommends there
+/// (cublasSetWorkspace; PyTorch's issue 120925).
 constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
 constexpr std::int64_t kLargeWorkspaceBytes = std::int64_t{256} << 20;
-/// Number of algorithms requested from the heuristic for each order of the operands. It seldom has more than
-/// some tens.
+/// Number of algorithms requested from the heuristic for each order of the operands. The heuristic seldom has
+/// more than some tens.
 constexpr int kMostAlgorithms = 100;
 
-/// Variables that change the library's arithmetic (cuBLAS 13.0 manual, "TF32" and "Floating Point
-/// Emulation"). Only the problem may decide it.
+/// Environment variables that change the library's arithmetic (cuBLAS 13.0 manual, "TF32" and "Floating Point
+/// Emulation"). Only the problem may decide the arithmetic.
 constexpr const char* kForeignPermissions[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
                                                "CUBLAS_EMULATE_DOUBLE_PRECISION",
                                                "CUBLAS_EMULATION_STRATEGY"};
@@ -36,7 +36,8 @@ void CublasLtRunner::prepare(const Problem& problem, const RunSettings& settings
   matmuls_.clear();
   library_.reset();
   workspace_ = CudaMemory();
-  // The order that every caller of cuBLAS with column-major matrices uses; the other one only for "best".
+  // Column-major order is what every caller of cuBLAS with column-major matrices uses. The other order is
+  // added only for "best".
   const Workload workload = workload_of(problem);
   std::vector<LtGemm> gemms = {lt_gemm(workload, false)};
   if (best_) gemms.push_back(lt_gemm(workload, true));
@@ -84,12 +85,12 @@ void CublasLtRunner::refuse(const LtGemm& gemm, LtStatus status) const {
              rule.empty() ? "" : "; ", rule, library_->text_of(status));
 }
 
-/// Adds the heuristic's answers that are not there yet.
+/// Adds those answers of the heuristic that are not in `choices_` yet.
 void CublasLtRunner::collect(std::int64_t workspace_bytes, int count) {
   for (const LtMatmul& matmul : matmuls_) {
     std::vector<LtAlgorithm> found;
     const LtStatus status = matmul.heuristics(workspace_bytes, count, CudaArena::kAlignment, found);
-    if (!status.ok()) continue;  // as if it had found none
+    if (!status.ok()) continue;  // as if the heuristic had found nothing
     for (std::size_t rank = 0; rank < found.size(); ++rank) {
       const bool known = std::any_of(choices_.begin(), choices_.end(), [&](const Choice& other) {
         return other.matmul == &matmul && other.algorithm.opaque == found[rank].opaque;
@@ -111,7 +112,7 @@ CudaHarness::Call CublasLtRunner::call_of(const Choice& choice) const {
   };
 }
 
-/// Moves the fastest algorithm to the front. `note_` is the library's name so far.
+/// Moves the fastest algorithm to the front of `choices_`. On entry `note_` is the library's name.
 void CublasLtRunner::choose(const LibrarySearch& search) {
   VendorAlgorithms algorithms = {
       "cublaslt", {}, [this](std::size_t i) { return std::optional(call_of(choices_[i])); }};

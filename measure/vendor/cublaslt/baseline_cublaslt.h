@@ -1,5 +1,5 @@
-// cuBLASLt as two baselines: runner "cublaslt" takes the heuristic's first answer, which is what users get;
-// "cublaslt-best" times all of its answers and takes the fastest.
+// CuBLASLt as two baselines. "cublaslt" takes the heuristic's first answer, as most users do. "cublaslt-best"
+// times all answers of the heuristic and takes the fastest.
 #pragma once
 
 #include <memory>
@@ -16,16 +16,17 @@ namespace lehr::cublaslt {
 
 extern const VendorLibrary kLibrary;
 
-/// The libraries that are opened; others than these are for tests.
+/// The libraries that are opened. Only tests set others.
 struct CublasLtOptions {
   CudaLibraries cuda;
   std::vector<std::string> paths = cublaslt_paths();
 };
 
-/// Times calls as our own kernels are timed: same tensors, same graphs. prepare() chooses the algorithm.
+/// Times calls in the same way as our own kernels: with the same tensors, in graphs. prepare() chooses the
+/// algorithm.
 class CublasLtRunner : public VendorRunner {
  public:
-  /// `best`: takes the fastest of the heuristic's answers instead of the first.
+  /// `best`: takes the fastest of the heuristic's answers. If false, it takes the first answer.
   explicit CublasLtRunner(CublasLtOptions options = {}, bool best = false);
 
   /// Throws Error(kEnvironment) if the driver or the library is missing, Error(kUser) if the library has no
@@ -52,10 +53,10 @@ class CublasLtRunner : public VendorRunner {
   CublasLtOptions options_;
   bool best_ = false;
   CudaHarness harness_;
-  CudaMemory workspace_;  ///< these four are destroyed before the context
+  CudaMemory workspace_;  ///< this and the next three members are destroyed before the context
   std::unique_ptr<CublasLt> library_;
   std::vector<LtMatmul> matmuls_;
-  std::vector<Choice> choices_;  ///< the chosen one first
+  std::vector<Choice> choices_;  ///< the chosen algorithm is the first
   std::optional<LibraryFinding> finding_;
   std::string note_;
 };

@@ -1,6 +1,6 @@
-// The only file that knows cuBLASLt's functions. Prototypes, attribute numbers and the layout of its result
-// structure are written out here from the cuBLAS 13.0 manual, "Using the cuBLASLt API"; they are the same in
-// 12.
+// The only file that knows cuBLASLt's functions. Prototypes, attribute numbers and the layout of the
+// heuristic's result are taken from the cuBLAS 13.0 manual, "Using the cuBLASLt API". They are the same in
+// version 12.
 #include "measure/vendor/cublaslt/cublaslt.h"
 
 #include <fmt/core.h>
@@ -217,7 +217,7 @@ LtStatus LtMatmul::heuristics(std::int64_t workspace_bytes, int count, std::uint
   };
   set(kMaxWorkspace, static_cast<std::uint64_t>(workspace_bytes));
   for (int attribute = kFirstAlignment; attribute <= kLastAlignment; ++attribute) set(attribute, alignment);
-  // As in our own kernels, sums are rounded to a narrower output once, at their end.
+  // As in our own kernels, sums are rounded to a narrower output type once, at the end.
   if (gemm_.d.type != gemm_.scale) set(kReductionSchemes, kReduceInComputeType);
   std::vector<HeuristicResult> results(static_cast<std::size_t>(count));
   int returned = 0;

@@ -1,4 +1,4 @@
-// cuBLASLt as RAII values over status codes. The library is loaded at run time and never linked; its
+// CuBLASLt wrapped in RAII values and status codes. The library is loaded at run time and never linked. Its
 // functions are declared here by hand.
 #pragma once
 
@@ -23,7 +23,7 @@ struct [[nodiscard]] LtStatus {
   bool not_supported() const { return code == 15; }  ///< CUBLAS_STATUS_NOT_SUPPORTED
 };
 
-/// cublasLtMatmulAlgo_t with the heuristic's answer about it.
+/// cublasLtMatmulAlgo_t, with the workspace that the heuristic reports for it.
 struct LtAlgorithm {
   std::array<std::uint64_t, 8> opaque{};
   std::int64_t workspace_bytes = 0;
@@ -34,14 +34,14 @@ class CublasLt {
  public:
   struct Functions;
 
-  /// Opens the first of `paths` that the loader finds; nullptr with a reason in `why_not` if it finds
-  /// nothing, or it lacks a function.
+  /// Opens the first of `paths` that the loader finds. If it finds none, or the library lacks a function,
+  /// returns nullptr and sets `why_not` to the reason.
   static std::unique_ptr<CublasLt> open(std::span<const std::string> paths, std::string& why_not);
   ~CublasLt();
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
 
-  /// Makes the library's context on the current device. Call it once before anything is described.
+  /// Makes the library's context on the current device. Call it once before describing anything.
   LtStatus start();
 
   const std::string& path() const { return path_; }
@@ -59,26 +59,27 @@ class CublasLt {
   void* handle_ = nullptr;
 };
 
-/// Returns the paths where the library is looked for: beside this program and in `lib` next to it, where the
-/// loader looks, in `folders` (cuda_library_folders(); workers get them as LD_LIBRARY_PATH), in a CUDA
-/// toolkit's usual folders; the newest version of each.
+/// Returns the paths where the library is looked for: next to this program and in `lib` next to it, where the
+/// loader looks, in `folders` (cuda_library_folders(); workers get them as LD_LIBRARY_PATH), and in the usual
+/// folders of a CUDA toolkit. In each folder the newest version comes first.
 std::vector<std::string> cublaslt_paths(std::span<const std::string> folders = {});
 
 /// One GEMM, described to the library once and run any number of times.
 class LtMatmul {
  public:
   LtStatus describe(const CublasLt& library, const LtGemm& gemm);
-  /// Finds up to `count` algorithms, in the library's order of preference, for operands at multiples of
-  /// `alignment` bytes and workspaces of up to `workspace_bytes`. If it has none, `found` is empty and the
-  /// status ok().
+  /// Finds up to `count` algorithms, in the library's order of preference, for operands whose addresses are
+  /// multiples of `alignment` bytes and for workspaces of up to `workspace_bytes`. If the library has no
+  /// algorithm, `found` is empty and the status is ok().
   LtStatus heuristics(std::int64_t workspace_bytes, int count, std::uint32_t alignment,
                       std::vector<LtAlgorithm>& found) const;
-  /// Puts D = op(first) op(second) on `stream` (a CUstream).
+  /// Computes D = op(first) op(second) on `stream` (a CUstream).
   LtStatus run(const LtAlgorithm& algorithm, CudaAddress first, CudaAddress second, CudaAddress d,
                CudaAddress workspace, void* stream) const;
-  /// Returns "algorithm 66, tile 20, split-K 1": the library's own numbers.
+  /// Returns the library's own numbers of an algorithm: "algorithm 66, tile 20, split-K 1".
   std::string describe(const LtAlgorithm& algorithm) const;
-  /// Returns all numbers that the library reports of it, including its stages and the order of its blocks.
+  /// Returns all numbers that the library reports of an algorithm, including its stages and the order of its
+  /// blocks.
   std::string numbers_of(const LtAlgorithm& algorithm) const;
   const LtGemm& gemm() const { return gemm_; }
 

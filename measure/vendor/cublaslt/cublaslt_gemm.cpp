@@ -1,5 +1,5 @@
-// Types and orders. Numbers of enumerators are those of library_types.h (cudaDataType) and cublas_api.h
-// (cublasComputeType_t) of CUDA 13.0; they are the same in 12.
+// Types and orders. Numbers of enumerators are taken from library_types.h (cudaDataType) and cublas_api.h
+// (cublasComputeType_t) of CUDA 13.0. They are the same in CUDA 12.
 #include "measure/vendor/cublaslt/cublaslt_gemm.h"
 
 #include <optional>
@@ -20,7 +20,7 @@ constexpr int kR8I = 3;      // CUDA_R_8I
 constexpr int kR8E4M3 = 28;  // CUDA_R_8F_E4M3
 constexpr int kR8E5M2 = 29;  // CUDA_R_8F_E5M2
 
-/// Returns cudaDataType; nullopt if the library takes no such operand.
+/// Returns cudaDataType; nullopt if the library does not take operands of this type.
 std::optional<int> data_type(DType type) {
   switch (type) {
     case DType::kF64:
@@ -51,7 +51,7 @@ bool is_fp8(int type) {
 int compute_type(const Gemm& gemm) {
   switch (gemm.accum) {
     case DType::kF32:
-      // 3xTF32 does not permit TF32: its errors are those of f32.
+      // 3xTF32 does not permit plain TF32, since its errors are as small as those of f32.
       return gemm.math == Math::kTf32 ? kCompute32FFastTf32 : kCompute32F;
     case DType::kF64:
       return kCompute64F;
@@ -64,7 +64,8 @@ int compute_type(const Gemm& gemm) {
   }
 }
 
-/// Returns a `rows` x `columns` operand, stored by rows or by columns, as declared in the whole call's order.
+/// Returns the declaration of a `rows` x `columns` operand in the order of the call. The operand is stored by
+/// rows or by columns. Sets `transposed` if the two orders differ.
 LtMatrix declared(DType type, std::int64_t rows, std::int64_t columns, bool stored_by_rows, bool row_order,
                   bool& transposed) {
   transposed = stored_by_rows != row_order;
@@ -99,7 +100,7 @@ LtGemm lt_gemm(const Workload& workload, bool row_order) {
   call.scale = data_type(g.accum).value();
   call.alpha = g.alpha;
   call.fast_accumulation = g.math != Math::kTwoLevel && is_fp8(data_type(g.a.type).value());
-  bool transposed_d = false;  // never: the order of the operands was chosen for that
+  bool transposed_d = false;  // stays false: the order of the operands was chosen so that D is not transposed
   if (call.swapped) {
     // Declares B^T (n x k) and A^T (k x m), whose rows are the columns of B and A.
     call.first = declared(g.b.type, g.n, g.k, !b_rows, row_order, call.transpose_first);

@@ -1,4 +1,4 @@
-// Chooses among the library's plans, and calls them.
+// Chooses among the library's plans, and calls the chosen ones.
 #include "measure/vendor/cudnn/baseline_cudnn.h"
 
 #include <fmt/core.h>
@@ -13,10 +13,11 @@
 namespace lehr::cudnn {
 namespace {
 
-/// Largest workspace of a plan: no framework grants a convolution more.
+/// Upper limit of a plan's workspace. No framework grants a convolution more.
 constexpr std::int64_t kMostWorkspaceBytes = std::int64_t{1} << 30;
 
-/// Overrides what a plan says about its rounding (cuDNN manual, "TF32"). Only the problem may decide it.
+/// Environment variable that overrides a plan's numerical notes (cuDNN manual, "TF32"). Only the problem may
+/// decide the arithmetic.
 constexpr const char* kForeignPermission = "NVIDIA_TF32_OVERRIDE";
 
 std::vector<DnnGraph> graphs_of(const Workload& workload, Mode mode) {
@@ -58,7 +59,7 @@ void CudnnRunner::prepare(const Problem& problem, const RunSettings& settings) {
   for (const auto& stage : stages_) note_ += (stage == stages_.front() ? ", " : "; then ") + stage->note;
 }
 
-/// Adds a stage with the library's configs that the problem permits.
+/// Adds a stage with those of the library's configs that the problem permits.
 void CudnnRunner::describe(const DnnGraph& graph) {
   Stage& stage = *stages_.emplace_back(std::make_unique<Stage>());
   if (const DnnStatus status = stage.operations.describe(*library_, graph, CudaArena::kAlignment);
@@ -70,7 +71,8 @@ void CudnnRunner::describe(const DnnGraph& graph) {
     const DnnStatus status = stage.operations.configs(heuristic, offered);
     if (!status.ok()) refused = status;
   }
-  // TF32 or f16: the check of the result sees no difference, and the permission covers the rounding of both.
+  // Whether a plan rounds to TF32 or to f16 makes no difference for the check of the result. The permission
+  // covers both.
   const Workload workload = workload_of(harness_.problem());
   const Conv2d& conv = workload.conv2d();
   const bool exact = conv.input == DType::kF32 && conv.math != Math::kTf32;
@@ -86,7 +88,8 @@ void CudnnRunner::describe(const DnnGraph& graph) {
              refused.ok() ? "" : ": " + library_->text_of(refused));
 }
 
-/// Returns a config's plan; nullptr with a reason if the library refuses the config after all.
+/// Returns the plan of a config. If the library refuses the config after all, returns nullptr and sets
+/// `why_not` to the reason.
 std::shared_ptr<DnnPlan> CudnnRunner::plan_of(const DnnConfig& config, std::string& why_not) {
   auto plan = std::make_shared<DnnPlan>();
   if (const DnnStatus status = plan->build(*library_, config); !status.ok()) {
@@ -99,7 +102,7 @@ std::shared_ptr<DnnPlan> CudnnRunner::plan_of(const DnnConfig& config, std::stri
     return nullptr;
   }
   if (bytes > workspace_.bytes()) {
-    // No call that was captured with the old one is launched again.
+    // No call that was captured with the old workspace is launched again.
     workspace_ = CudaMemory();
     if (const CudaStatus status = workspace_.allocate(harness_.driver(), bytes); !status.ok()) {
       why_not = fmt::format("no memory for its workspace of {} bytes: {}", bytes,
@@ -120,7 +123,7 @@ void CudnnRunner::take_first(Stage& stage) {
     throw_user("none of cudnn's {} plans for this graph can be built: {}", stage.configs.size(), why_not);
 }
 
-/// Chooses the fastest plan of all, with the other stages unchanged.
+/// Chooses the fastest of all plans of one stage. The other stages are unchanged.
 void CudnnRunner::take_fastest(Stage& stage, const std::optional<FoundAlgorithm>& known, double seconds) {
   std::vector<std::shared_ptr<DnnPlan>> plans(stage.configs.size());
   const auto call_of = [&](std::size_t i) -> std::optional<CudaHarness::Call> {

@@ -1,7 +1,7 @@
-// cuDNN as three baselines for convolutions, through its graph API: runner "cudnn" takes the first plan that
-// its heuristic A offers, which is what users get; "cudnn-best" times every plan of heuristics A, B and
-// FALLBACK and takes the fastest; "cudnn-unfused" runs the best plan of the convolution alone and then the
-// best one of all that follows it.
+// CuDNN as three baselines for convolutions, through its graph API. "cudnn" takes the first plan that
+// heuristic A offers, as most users do. "cudnn-best" times every plan of heuristics A, B and FALLBACK and
+// takes the fastest. "cudnn-unfused" runs two plans one after the other: the best plan of the convolution
+// alone, and then the best plan of the epilogue.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace lehr::cudnn {
 
 extern const VendorLibrary kLibrary;
 
-/// The libraries that are opened; others than these are for tests.
+/// The libraries that are opened. Only tests set others.
 struct CudnnOptions {
   CudaLibraries cuda;
   std::vector<std::string> paths = cudnn_paths();
@@ -27,10 +27,11 @@ struct CudnnOptions {
 
 enum class Mode { kFirst, kBest, kUnfused };
 
-/// Times calls as our own kernels are timed: same tensors, same graphs. prepare() chooses the plan.
+/// Times calls in the same way as our own kernels: with the same tensors, in graphs. prepare() chooses the
+/// plan.
 ///
-/// f32 operands are multiplied in f32: plans that round them to TF32 for tensor cores are left out, and so
-/// are plans that add parts of a sum in a narrower type.
+/// f32 operands are multiplied in f32. Plans that round them to TF32 for tensor cores are left out, and so
+/// are plans that add partial sums in a narrower type.
 class CudnnRunner : public VendorRunner {
  public:
   explicit CudnnRunner(CudnnOptions options = {}, Mode mode = Mode::kFirst);
@@ -63,11 +64,11 @@ class CudnnRunner : public VendorRunner {
   CudnnOptions options_;
   Mode mode_ = Mode::kFirst;
   CudaHarness harness_;
-  CudaMemory workspace_;  ///< these four are destroyed before the context
+  CudaMemory workspace_;  ///< this and the next three members are destroyed before the context
   CudaMemory intermediate_;
   std::unique_ptr<Cudnn> library_;
   std::vector<std::unique_ptr<Stage>> stages_;
-  std::string name_;  ///< of the library, with its version
+  std::string name_;  ///< name and version of the library
   std::string note_;
 };
 

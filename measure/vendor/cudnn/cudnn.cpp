@@ -1,5 +1,5 @@
-// The only file that knows cuDNN's functions, written out here from its documentation ("cuDNN Backend API",
-// version 9).
+// The only file that knows cuDNN's functions. They are declared by hand, as its documentation describes them
+// ("cuDNN Backend API", version 9).
 #include "measure/vendor/cudnn/cudnn.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// cuDNN's graph API as RAII values over status codes. The library is loaded at run time and never linked; its
-// functions are declared here by hand.
+// cuDNN's graph API wrapped in RAII values and status codes. The library is loaded at run time and never
+// linked. Its functions are declared here by hand.
 #pragma once
 
 #include <cstdint>
@@ -26,23 +26,23 @@ class Cudnn {
  public:
   struct Functions;
 
-  /// Opens the first of `paths` that the loader finds; nullptr with a reason in `why_not` if it finds
-  /// nothing, it is older than version 9, or it lacks a function.
+  /// Opens the first of `paths` that the loader finds. Returns nullptr and sets `why_not` to the reason if it
+  /// finds none, or if the library is older than version 9 or lacks a function.
   static std::unique_ptr<Cudnn> open(std::span<const std::string> paths, std::string& why_not);
   ~Cudnn();
   Cudnn(const Cudnn&) = delete;
   Cudnn& operator=(const Cudnn&) = delete;
 
-  /// Makes the library's handle on the current device; its work goes to `stream` (a CUstream).
+  /// Makes the library's handle on the current device. The handle's work goes to `stream` (a CUstream).
   DnnStatus start(void* stream);
-  /// Replaces start() if the device is missing: plans are built for it, and cannot be run. `properties` is
-  /// the library's JSON of a device (cuDNN 9.8 and newer).
+  /// Replaces start() if the device is missing. Plans can then be built for it, but not run. `properties` is
+  /// the library's JSON description of a device (cuDNN 9.8 and newer).
   DnnStatus start_without_device(const std::string& properties);
 
   const std::string& path() const { return path_; }
   std::string version() const;  ///< "9.19.0"
-  /// Returns "CUDNN_STATUS_NOT_SUPPORTED from cudnnBackendFinalize (why, in the library's words)" for the
-  /// last call.
+  /// Returns the text of the last call's status: "CUDNN_STATUS_NOT_SUPPORTED from cudnnBackendFinalize (why,
+  /// in the library's words)".
   std::string text_of(DnnStatus status) const;
 
   const Functions& functions() const { return *functions_; }
@@ -58,20 +58,20 @@ class Cudnn {
 };
 
 /// Returns the paths where the library is looked for: where the loader looks, in `folders`
-/// (cuda_library_folders(); workers get them as LD_LIBRARY_PATH), in a CUDA toolkit's usual folders. Its
-/// parts are beside it.
+/// (cuda_library_folders(); workers get them as LD_LIBRARY_PATH), and in the usual folders of a CUDA toolkit.
+/// The library's other files lie next to it.
 std::vector<std::string> cudnn_paths(std::span<const std::string> folders = {});
 
-/// A backend descriptor. Its attributes are set, then it is finalized and can be used.
+/// A backend descriptor. After its attributes are set, it is finalized and can be used.
 class DnnDescriptor {
  public:
   /// `kind` is a cudnnBackendDescriptorType_t.
   DnnStatus create(const Cudnn& library, int kind);
-  /// `attribute` is a cudnnBackendAttributeName_t. `type` is a cudnnBackendAttributeType_t, whose C type the
-  /// elements have.
+  /// `attribute` is a cudnnBackendAttributeName_t. `type` is a cudnnBackendAttributeType_t; the elements have
+  /// its C type.
   DnnStatus set(int attribute, int type, std::int64_t count, const void* elements);
   DnnStatus finalize();
-  /// Reads up to `room` elements; `count` is the number that there were.
+  /// Reads up to `room` elements. `count` is set to the number of elements that the attribute has.
   DnnStatus get(int attribute, int type, std::int64_t room, std::int64_t& count, void* elements) const;
   void* handle() const { return handle_.get(); }
 

@@ -1,4 +1,4 @@
-// Numbers of enumerators: cudnn_graph.h of cuDNN 9 (cudnnDataType_t, cudnnPointwiseMode_t).
+// Numbers of enumerators are taken from cudnn_graph.h of cuDNN 9 (cudnnDataType_t, cudnnPointwiseMode_t).
 #include "measure/vendor/cudnn/cudnn_graph.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace lehr::cudnn {
 namespace {
 
-/// Returns cudnnDataType_t; nullopt if the library has no such tensor.
+/// Returns cudnnDataType_t; nullopt if the library has no tensors of this type.
 std::optional<int> data_type(DType type) {
   switch (type) {
     case DType::kF32:
@@ -37,13 +37,13 @@ constexpr int kAdd = 0,
               kMultiply = 1;  // CUDNN_POINTWISE_ADD, CUDNN_POINTWISE_MUL: with a tensor of the problem
 constexpr int kRelu = 100;    // CUDNN_POINTWISE_RELU_FWD
 
-/// The library's operations for a step: a folded batch norm needs two.
+/// The library's operations for an epilogue step. A folded batch norm needs two operations.
 struct DnnStep {
   EpilogueOp op;
   std::vector<DnnPointwise> operations;
 };
 
-/// Returns the steps that the library has; all others are refused.
+/// Returns the steps that the library supports. All other steps are refused.
 std::span<const DnnStep> dnn_steps() {
   static const DnnStep kSteps[] = {
       {EpilogueOp::kBias, {{.mode = kAdd}}},
@@ -61,13 +61,13 @@ std::span<const DnnStep> dnn_steps() {
   return kSteps;
 }
 
-/// Returns a step's operations; empty if the library does not have the step.
+/// Returns the operations of a step; empty if the library does not support the step.
 std::vector<DnnPointwise> operations_of(const EpilogueStep& step) {
   const auto found = std::ranges::find(dnn_steps(), step.op, &DnnStep::op);
   if (found == dnn_steps().end()) return {};
   std::vector<DnnPointwise> operations = found->operations;
   if (step.op == EpilogueOp::kClamp) {
-    // With its own bounds the library has more engines for it.
+    // Bounds of 0 and infinity are left out: the library has more engines for its default bounds.
     if (step.numbers[0] != 0) operations[0].low = step.numbers[0];
     operations[0].high = step.numbers[1];
   }

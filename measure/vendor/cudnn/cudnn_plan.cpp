@@ -45,7 +45,7 @@ constexpr int kCrossCorrelation = 1;  // CUDNN_CROSS_CORRELATION
 constexpr std::int64_t kMostNotes = 16;
 constexpr std::int64_t kMostKnobs = 64;
 
-/// Sets attributes one after the other; keeps the first refusal.
+/// Sets attributes one after the other. Keeps the first error.
 class Setter {
  public:
   Setter(const Cudnn& library, int kind, DnnDescriptor& descriptor)
@@ -164,13 +164,13 @@ DnnStatus DnnOperations::configs(DnnHeuristic heuristic, std::vector<DnnConfig>&
   if (!status.ok()) return status;
   configs.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, std::ssize(handles))));
   for (DnnConfig& config : configs) {
-    if (!read(config).ok()) continue;  // as if it had not been returned
+    if (!read(config).ok()) continue;  // as if the library had not returned it
     found.push_back(std::move(config));
   }
   return {};
 }
 
-/// Fills in a config's facts from its engine and its knobs.
+/// Fills in the members of a config from its engine and its knobs.
 DnnStatus DnnOperations::read(DnnConfig& config) const {
   DnnDescriptor engine;
   std::int64_t count = 0, index = -1;

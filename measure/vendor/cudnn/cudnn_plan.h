@@ -1,4 +1,5 @@
-// From a graph to a plan that runs it: cuDNN's heuristics return engine configs, and a config becomes a plan.
+// From a graph to a plan that runs it: cuDNN's heuristics return configs of engines, and a plan is built from
+// a config.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +15,24 @@ namespace lehr::cudnn {
 /// cudnnBackendHeurMode_t.
 enum class DnnHeuristic { kB = 1, kFallback = 2, kA = 3 };
 
-/// One of the library's answers. The notes are its engine's (cudnnBackendNumericalNote_t).
+/// One of the library's configs for a graph. The flags are the numerical notes of its engine
+/// (cudnnBackendNumericalNote_t).
 struct DnnConfig {
   DnnDescriptor descriptor;
   std::string text;  ///< "engine 67, knobs 2=13 13=2": the library's own numbers; equal for equal configs
-  bool tensor_cores = false;       ///< CUDNN_NUMERICAL_NOTE_TENSOR_CORE
-  bool down_converts = false;      ///< ..._DOWN_CONVERT_INPUTS: f32 operands are rounded, to TF32 or f16
-  bool reduced_precision = false;  ///< ..._REDUCED_PRECISION_REDUCTION: parts are added in a narrower type
+  bool tensor_cores = false;   ///< CUDNN_NUMERICAL_NOTE_TENSOR_CORE
+  bool down_converts = false;  ///< ..._DOWN_CONVERT_INPUTS: f32 operands are rounded, to TF32 or f16
+  /// ..._REDUCED_PRECISION_REDUCTION: partial sums are added in a narrower type.
+  bool reduced_precision = false;
 };
 
 /// A graph that was described to the library.
 class DnnOperations {
  public:
-  /// `alignment` is that of every tensor, in bytes.
+  /// `alignment` is the alignment of every tensor in bytes.
   DnnStatus describe(const Cudnn& library, const DnnGraph& graph, std::int64_t alignment);
-  /// Appends the heuristic's answers in its order; none if it has no engine for the graph.
+  /// Appends the configs that a heuristic returns, in its order. Appends nothing if it has no engine for the
+  /// graph.
   DnnStatus configs(DnnHeuristic heuristic, std::vector<DnnConfig>& found) const;
   const DnnGraph& graph() const { return graph_; }
 
@@ -41,7 +45,7 @@ class DnnOperations {
   const Cudnn* library_ = nullptr;
   DnnGraph graph_;
   std::vector<DnnDescriptor> tensors_;
-  std::vector<DnnDescriptor> parts_;       ///< what the operations refer to
+  std::vector<DnnDescriptor> parts_;       ///< descriptors that the operations refer to
   std::vector<DnnDescriptor> operations_;  ///< destroyed after the graph, before the tensors
   DnnDescriptor graph_descriptor_;
 };
@@ -52,8 +56,8 @@ class DnnPlan {
   /// Returns an error if the engine refuses the config after all.
   DnnStatus build(const Cudnn& library, const DnnConfig& config);
   std::int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Puts the graph on the handle's stream. `addresses` are of the graph's tensors, in order; those of
-  /// virtual ones are ignored.
+  /// Runs the graph on the handle's stream. `addresses` are the addresses of the graph's tensors, in order.
+  /// Addresses of virtual tensors are ignored.
   DnnStatus run(const DnnGraph& graph, const std::vector<CudaAddress>& addresses,
                 CudaAddress workspace) const;
 

@@ -1,4 +1,4 @@
-// oneDNN, loaded at run time. The declarations are ours, so that no header of the library is needed.
+// OneDNN, loaded at run time. Its functions are declared here, so that no header of the library is needed.
 #include "measure/vendor/onednn/baseline_onednn.h"
 
 #include <new>
@@ -18,7 +18,8 @@
 namespace lehr::onednn {
 namespace {
 
-// oneDNN's C API: row-major, dimensions are int64_t, 0 is dnnl_success. It is the same in versions 2 and 3.
+// oneDNN's C API: matrices are row-major, dimensions are int64_t, and 0 is dnnl_success. It is the same in
+// versions 2 and 3.
 using DnnlSgemm = int(char transa, char transb, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                       const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta,
                       float* c, std::int64_t ldc);
@@ -41,7 +42,7 @@ Sgemm open_sgemm(int) {
   return {call, note_of(library, "sgemm")};
 }
 
-/// Long enough to distinguish algorithms that differ by some percent.
+/// Sampling that is long enough to distinguish algorithms that differ by a few per cent.
 constexpr SampleRequest kChoosing = {1000, 5, 20000, 100000, 3, 0};
 
 /// Types of the operands and the output.
@@ -58,7 +59,7 @@ std::string text_of(const Types& types) {
   return types.src == types.weights ? std::string(src) : fmt::format("{} x {}", src, name_of(types.weights));
 }
 
-/// Whether its primitives are called for these types.
+/// Whether oneDNN's primitives are called for these types.
 bool are_served(const Types& t, DType sums) {
   if (t.src == DType::kBF16)
     return t.weights == DType::kBF16 && (t.dst == DType::kBF16 || t.dst == DType::kF32) &&
@@ -89,8 +90,8 @@ void require_served(const Workload& workload, const RunSettings&) {
 
 class OneDnnRunner : public VendorRunner {
  public:
-  /// Checks and times every algorithm of oneDNN, and keeps the fastest right one. But for an f32 GEMM whose B
-  /// is not constant, version 2 is only asked for its sgemm.
+  /// Checks and times every algorithm of oneDNN, and keeps the fastest one whose result is right. There is
+  /// one exception: for an f32 GEMM whose B is not constant, version 2 uses its sgemm only.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;
@@ -99,8 +100,8 @@ class OneDnnRunner : public VendorRunner {
   std::vector<Algorithm> algorithms_of(const Workload& workload) const;
   Algorithm fastest_of(const std::vector<Algorithm>& algorithms);
 
-  SgemmRunner gemm_{"onednn", &open_sgemm};  ///< of a GEMM that has no other algorithm
-  OneDnnLibrary library_;                    ///< these are for all other problems
+  SgemmRunner gemm_{"onednn", &open_sgemm};  ///< for a GEMM that has no other algorithm
+  OneDnnLibrary library_;                    ///< this and the next members are for all other problems
   std::unique_ptr<HostBuffers> buffers_;
   CacheSweep sweep_;
   std::optional<Algorithm> algorithm_;
@@ -154,7 +155,7 @@ Algorithm OneDnnRunner::fastest_of(const std::vector<Algorithm>& algorithms) {
   for (const Algorithm& algorithm : algorithms) {
     buffers_->reset_outputs();
     algorithm.call();
-    // Winograd may lose more than is allowed
+    // Winograd's error may exceed the tolerance.
     if (std::holds_alternative<Fault>(buffers_->verdict())) continue;
     const double us = estimate(sample_calls(algorithm.call, kChoosing, threads_, sweep_.beside(threads_)).us);
     if (least && *least <= us) continue;

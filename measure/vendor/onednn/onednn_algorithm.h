@@ -1,4 +1,4 @@
-// One of the algorithms with which oneDNN can compute a problem.
+// An algorithm with which oneDNN can compute a problem.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 namespace lehr::onednn {
 
 struct Algorithm {
-  std::string name;            ///< "sgemm"; with the kernel that runs, "packed matmul, brgemm:avx2"
+  std::string name;            ///< "sgemm"; if the kernel is known, "packed matmul, brgemm:avx2"
   std::function<void()> call;  ///< computes the output; a failed call does not change it
 };
 

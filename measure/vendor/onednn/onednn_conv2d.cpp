@@ -9,7 +9,7 @@
 namespace lehr::onednn {
 namespace {
 
-/// Returns the dense strides of dims in memory order `order`, slowest first.
+/// Returns the dense strides of `dims` in memory order `order`, the slowest dimension first.
 Dims strides_of(const Dims& dims, const std::vector<std::size_t>& order) {
   Dims strides(dims.size());
   std::int64_t stride = 1;
@@ -20,7 +20,7 @@ Dims strides_of(const Dims& dims, const std::vector<std::size_t>& order) {
   return strides;
 }
 
-/// Layouts as the tensors lie in memory, and as a primitive prefers them.
+/// Descriptions of the tensors: as they lie in memory, and with a layout that the primitive chooses.
 struct Tensors {
   MemoryDesc x, f, y, any_x, any_f, any_y;
 };

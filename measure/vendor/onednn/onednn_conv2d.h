@@ -1,4 +1,4 @@
-// oneDNN's convolution through its primitives.
+// oneDNN's convolution, computed with its primitives.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace lehr::onednn {
 
-/// Returns the algorithms with which oneDNN can compute a convolution, each ready to be called, with the
-/// kernel that it runs. It may have none. The filter is packed for each beforehand, outside of the calls, as
-/// the library intends.
-/// "plain direct": input and output as they are. "blocked direct": copied to and from the layout that the
-/// library prefers, inside of the call. "... winograd" if it has that. `pointers`, of tensors_of(workload),
-/// must outlive the result.
+/// Returns the algorithms with which oneDNN can compute a convolution, each ready to be called. Their names
+/// include the kernel. There may be no algorithm. Each algorithm has its filter packed beforehand, outside of
+/// the calls, as the library intends.
+/// "plain direct" uses input and output as they lie in memory. "blocked direct" copies them to and from the
+/// layout that the library prefers, inside of the call. Two algorithms with "winograd" are added if the
+/// library has them. `pointers` are the addresses of tensors_of(workload) and must outlive the result.
 std::vector<Algorithm> conv2d_algorithms(const std::shared_ptr<Primitives>& primitives,
                                          const Workload& workload, std::span<void* const> pointers);
 

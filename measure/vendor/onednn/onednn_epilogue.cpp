@@ -13,7 +13,7 @@
 namespace lehr::onednn {
 namespace {
 
-/// Returns a step as the library's eltwise; nullopt if it has none for it.
+/// Returns a step as the library's eltwise; nullopt if the library has no such eltwise.
 std::optional<PostOp> eltwise_of(const EpilogueStep& step) {
   switch (step.op) {
     case EpilogueOp::kRelu:
@@ -29,7 +29,7 @@ std::optional<PostOp> eltwise_of(const EpilogueStep& step) {
   }
 }
 
-/// Whether the library computes step `i` of an epilogue of sums in s32.
+/// Whether the library is called for step `i` of an epilogue after s32 sums.
 bool is_asked(const Epilogue& epilogue, std::size_t i) {
   const EpilogueStep& step = epilogue.steps[i];
   switch (step.op) {
@@ -71,8 +71,8 @@ class Named {
   std::span<void* const> pointers_;
 };
 
-/// Returns the bias. After a dequant the library adds a bias to scaled values: one that comes before it is
-/// scaled here.
+/// Returns the bias. The library adds a bias to the scaled values. `scaled_here`: the workload adds the bias
+/// before the dequant, so its values are scaled here.
 Tensor bias_of(Primitives& primitives, const Named& named, bool scaled_here, const ChannelView& channels) {
   Dims strides(channels.bias.size(), 1);
   if (strides.size() > 1) strides.assign(strides.size(), channels.bias.back());
@@ -134,8 +134,8 @@ Extras extras_of(Primitives& primitives, const Workload& workload, std::span<voi
   return extras;
 }
 
-// After a quant the error is one unit. Otherwise there are few roundings, each of a value no larger than the
-// output and its operands together: a scaled bias in s32 stays below 16 (workload/integers.cpp).
+// After a quant the tolerance is one unit. Without a quant there are few roundings, each of a value no larger
+// than the output and its operands together: a scaled s32 bias stays below 16 (workload/integers.cpp).
 Problem judged_for_onednn(Problem problem) {
   const Epilogue epilogue = workload_of(problem).epilogue;
   if (!has_dequant(epilogue)) return problem;

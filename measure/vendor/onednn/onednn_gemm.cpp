@@ -5,7 +5,7 @@
 namespace lehr::onednn {
 namespace {
 
-/// A matrix's strides from row to row and from column to column.
+/// Distances in elements between neighbouring rows and between neighbouring columns of a matrix.
 struct Strides {
   std::int64_t row = 1, column = 1;
 };
@@ -13,7 +13,7 @@ Strides strides_of(const Operand& operand, std::int64_t rows, std::int64_t colum
   return operand.layout == Layout::kRow ? Strides{columns, 1} : Strides{1, rows};
 }
 
-/// Layouts as the tensors lie in memory, and B's as a primitive prefers it.
+/// Descriptions of the matrices as they lie in memory, and of B with a layout that the primitive chooses.
 struct Tensors {
   MemoryDesc a, b, c, any_b;
 };
@@ -27,8 +27,8 @@ Tensors describe_batch(Primitives& primitives, const Gemm& g) {
           primitives.any(g.b.type, {g.batch, g.k, g.n})};
 }
 
-// Describes matrices without a batch, for which the library has more layouts. Its weights are n x k for the
-// inner product.
+// Describes matrices without a batch dimension, for which the library has more layouts. For the inner product
+// its weights are n x k.
 Tensors describe_one(Primitives& primitives, const Gemm& g, bool transposed_b) {
   const Strides a = strides_of(g.a, g.m, g.k), b = strides_of(g.b, g.k, g.n), c = strides_of(g.c, g.m, g.n);
   const Dims b_dims = transposed_b ? Dims{g.n, g.k} : Dims{g.k, g.n};

@@ -1,4 +1,4 @@
-// oneDNN's matrix products through its primitives.
+// oneDNN's matrix products, computed with its primitives.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace lehr::onednn {
 
-/// Returns the algorithms of the library for the GEMM, each with its kernel: "matmul" and, for a single
-/// matrix, "inner product". It may have none. For a constant B also "packed matmul" and "packed inner
-/// product": B is packed for each beforehand, outside of the calls. `pointers`, of tensors_of(workload), must
-/// outlive the result.
+/// Returns the library's algorithms for the GEMM, each named with its kernel: "matmul" and, for a single
+/// matrix, "inner product". There may be no algorithm. For a constant B there are also "packed matmul" and
+/// "packed inner product", for which B is packed beforehand, outside of the calls. `pointers` are the
+/// addresses of tensors_of(workload) and must outlive the result.
 std::vector<Algorithm> gemm_algorithms(const std::shared_ptr<Primitives>& primitives,
                                        const Workload& workload, std::span<void* const> pointers);
 

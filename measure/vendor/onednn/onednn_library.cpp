@@ -17,7 +17,7 @@ struct DnnlVersion {
   std::string text() const { return fmt::format("{}.{}.{}", major, minor, patch); }
 };
 
-/// 3.6 is in the name that Debian 13 uses.
+/// Debian 13's name of the library contains "3.6".
 constexpr std::array<std::string_view, 4> kNames = {"libdnnl.so.3", "libdnnl.so.3.6", "libdnnl.so.2",
                                                     "libdnnl.so"};
 
@@ -39,7 +39,7 @@ std::string OneDnnLibrary::instruction_set() const {
   return std::string(name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name);
 }
 
-// Libraries that are not chosen stay loaded, too: that only takes addresses.
+// Libraries that are not chosen stay loaded, too, which costs only address space.
 OneDnnLibrary open_library(std::span<const std::string> folders) {
   OneDnnLibrary newest;
   DnnlVersion best, other;

@@ -7,12 +7,12 @@
 namespace lehr::onednn {
 
 struct OneDnnLibrary {
-  void* handle = nullptr;  ///< dlopen's; never closed
+  void* handle = nullptr;  ///< result of dlopen; never closed
   std::string path;        ///< the name or file that was loaded
   std::string version;     ///< "3.2.0"
   int major = 0;           ///< 2 or 3
-  /// Returns the instruction set that it reports to use, in its own words: "avx512_core_bf16"; "" if it does
-  /// not report one.
+  /// Returns the instruction set that the library reports to use, in its own words: "avx512_core_bf16".
+  /// Returns "" if it does not report one.
   std::string instruction_set() const;
 };
 

@@ -13,11 +13,11 @@ namespace {
 constexpr int kCpu = 1, kInOrder = 1, kSuccess = 0, kImplInfo = 8;
 void* const kAllocate = reinterpret_cast<void*>(~std::uintptr_t{0});  // DNNL_MEMORY_ALLOCATE
 
-// Arguments of version 3 that attributes request.
+// Arguments of version 3 that a primitive takes if its attributes request them.
 constexpr int kArgNormScale = 51, kArgNormShift = 52;
 constexpr int kArgBias = 41, kArgScales = 4096, kArgZeroPoints = 8192, kArgPostOp = 32768, kArgSrc1 = 2;
 
-/// Returns the arguments that are set.
+/// Returns the arguments whose tensors are set in `extras`.
 std::vector<std::pair<int, Tensor>> arguments_of(const Extras& extras) {
   std::vector<std::pair<int, Tensor>> arguments = {{kArgBias, extras.bias},
                                                    {kArgScales | kArgWeights, extras.scales},

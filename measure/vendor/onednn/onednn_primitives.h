@@ -1,5 +1,5 @@
-// oneDNN's C API, loaded at run time and declared by hand, and objects made with it: an engine, a stream,
-// primitives with their memory. The differences of versions 2 and 3 are in onednn_version2.cpp and
+// oneDNN's C API, loaded at run time and declared by hand, and the objects made with it: an engine, a stream,
+// and primitives with their memory. The differences between versions 2 and 3 are in onednn_version2.cpp and
 // onednn_version3.cpp.
 #pragma once
 
@@ -19,20 +19,21 @@
 
 namespace lehr::onednn {
 
-// dnnl_types.h, with its names; the values are the same in versions 2.6 to 3.13.
+// Constants of dnnl_types.h. The values are the same in versions 2.6 to 3.13.
 inline constexpr int kTagAny = 1, kForwardInference = 96;
 inline constexpr int kSrcMd = 129, kWeightsMd = 131, kDstMd = 133;
 inline constexpr int kArgSrc = 1, kArgDst = 17, kArgWeights = 33;
 inline constexpr int kSoftmax = 0x30000, kLogSoftmax = 0x30001;
 inline constexpr int kDirect = 1, kWinograd = 2;
-// Steps after the sums, as version 3 numbers them.
+// Post-ops, with the numbers of version 3.
 inline constexpr int kRelu = 32, kLinear = 38, kClip = 46, kAdd = 0x1fff0;
-/// Returns dnnl_data_type_t; 0, which the library refuses, for a type that it is not called with.
+/// Returns dnnl_data_type_t. Returns 0, which the library refuses, for a type that the library is not called
+/// with.
 int code_of(DType type);
 
 using Dims = std::vector<std::int64_t>;
-/// The library's description of a tensor: type, sizes, layout. nullptr: the library refuses it, and
-/// everything made from it.
+/// The library's description of a tensor: type, sizes, layout. nullptr: the library refuses it. The library
+/// then also refuses everything that is described with it.
 using MemoryDesc = const void*;
 
 /// dnnl_exec_arg_t.
@@ -70,9 +71,10 @@ struct Step {
   std::vector<ExecArg> args;
 };
 
-/// A primitive that can be made.
+/// The description of a primitive.
 struct Primitive {
-  void* pd = nullptr;  ///< says which layouts it wants; nullptr: the library has no such primitive
+  /// Knows which layouts the primitive wants; nullptr: the library has no such primitive.
+  void* pd = nullptr;
   std::string kernel;  ///< in the library's words: "brgemm:avx2"
 };
 
@@ -81,89 +83,93 @@ struct Windows {
   Dims strides, dilates, before, after;  ///< dilates: the number of skipped pixels
 };
 
-/// The tensors in a primitive's description. bias nullptr: no bias.
+/// The tensors in a primitive's description. If `bias` is nullptr, there is no bias.
 struct Operands {
   MemoryDesc src = nullptr, weights = nullptr, dst = nullptr, bias = nullptr;
 };
 
-/// A tensor in memory. data nullptr: there is no tensor.
+/// A tensor in memory. If `data` is nullptr, there is no tensor.
 struct Tensor {
   MemoryDesc desc = nullptr;
   void* data = nullptr;
 };
 
-/// A step after the sums, in f32: an eltwise of two numbers, or a sum with another tensor.
+/// An f32 step after the sums: an eltwise with the parameters `alpha` and `beta`, or the addition of
+/// `operand`.
 struct PostOp {
   int algorithm = 0;
   float alpha = 0, beta = 0;
   Tensor operand = {};
 };
 
-/// A function of elements, with its numbers in versions 2 and 3.
+/// A function of elements, with its algorithm numbers in versions 2 and 3.
 struct Eltwise {
   int algorithm2 = 0, algorithm3 = 0;
   float alpha = 0, beta = 0;
 };
 
-/// Additions to a primitive's sums. The sums are of (src - src_zero), and are multiplied by `scales`; `bias`
-/// is added, `post_ops` follow, and the output is dst_zero + result / dst_scale. A normalized value is
-/// multiplied by `norm_scale`, and `norm_shift` is added.
+/// Additions to a primitive. The primitive sums products with (src - src_zero). The sums are multiplied by
+/// `scales`, `bias` is added, and `post_ops` follow. The output is dst_zero + result / dst_scale. A
+/// normalized value is multiplied by `norm_scale`, and `norm_shift` is added.
 struct Extras {
   Tensor src_zero = {}, scales = {}, bias = {}, dst_scale = {}, dst_zero = {};
   Tensor norm_scale = {}, norm_shift = {};
-  int scaled_dimensions = 0;  ///< bits of the weights' dimensions along which `scales` varies
+  int scaled_dimensions = 0;  ///< bit mask of the weights' dimensions along which `scales` varies
   std::vector<PostOp> post_ops = {};
 };
 
-/// An engine with its stream, and everything that was made with them, which is destroyed with it.
+/// An engine with its stream, and all objects that were made with them. The objects are destroyed with this
+/// one.
 class Primitives {
  public:
   virtual ~Primitives();
   Primitives(const Primitives&) = delete;
   Primitives& operator=(const Primitives&) = delete;
 
-  /// Returns a tensor with these strides, in elements.
+  /// Returns the description of a tensor with these strides, in elements.
   virtual MemoryDesc strided(DType type, const Dims& dims, const Dims& strides) = 0;
-  /// Returns a tensor in the layout that the primitive prefers.
+  /// Returns the description of a tensor whose layout the primitive may choose.
   virtual MemoryDesc any(DType type, const Dims& dims) = 0;
-  /// Returns attributes of a primitive with `extras`: nullptr if none are needed, nullopt if the library
-  /// refuses them, as version 2 does except for one kLinear without a beta.
+  /// Returns the attributes of a primitive with `extras`; nullptr if no attributes are needed. Returns
+  /// nullopt if the library refuses them; version 2 refuses all but a single kLinear without a beta.
   virtual std::optional<const void*> attributes(const Extras& extras) = 0;
   virtual Primitive matmul(const Operands& of, const void* attributes) = 0;
   virtual Primitive inner_product(const Operands& of, const void* attributes) = 0;
   virtual Primitive convolution(const Operands& of, int algorithm, const Windows& windows,
                                 const void* attributes) = 0;
-  /// Works along the last of two dimensions, as the next one does; `algorithm` is kSoftmax or kLogSoftmax.
+  /// softmax() and layer_normalization() work along the last of two dimensions. `algorithm` is kSoftmax or
+  /// kLogSoftmax.
   virtual Primitive softmax(MemoryDesc src, MemoryDesc dst, int algorithm) = 0;
   virtual Primitive layer_normalization(MemoryDesc src, MemoryDesc dst, float epsilon, bool scale,
                                         bool shift) = 0;
   virtual Primitive eltwise(MemoryDesc src, MemoryDesc dst, const Eltwise& of) = 0;
-  /// Keeps values.
+  /// Keeps `values` as long as this object lives, and returns their address.
   float* kept(std::vector<float> values);
   Tensor number(std::int32_t value);
 
-  /// Returns the steps of a call. `src` and `dst` are copied to and from the layouts that `primitive` wants
-  /// within the call; `weights`, if there are any, are copied now. Returns none if the library refuses.
+  /// Returns the steps of a call. Within the call `src` and `dst` are copied to and from the layouts that
+  /// `primitive` wants. `weights`, if there are any, are copied now. Returns no steps if the library refuses.
   std::vector<Step> steps_of(const Primitive& primitive, const Tensor& src, const Tensor& weights,
                              const Tensor& dst, const Extras& extras);
-  /// Runs the steps one after the other, until one fails.
+  /// Runs the steps one after the other until a step fails.
   void run(const std::vector<Step>& steps) const;
 
  protected:
-  /// `library` is dlopen's. Throws Error(kEnvironment) if it lacks a function.
+  /// `library` is the result of dlopen. Throws Error(kEnvironment) if it lacks a function.
   explicit Primitives(void* library);
   void* engine() const { return engine_; }
   bool are_equal(MemoryDesc one, MemoryDesc other) const { return api_.md_equal(one, other) != 0; }
-  /// Whether the library made `object`. If so, it is destroyed with this.
+  /// Whether the library made `object`. If so, this takes ownership.
   bool owns(int status, void* object, int (*destroy)(void*));
   /// Returns new attributes; nullptr if the library refuses.
   void* new_attributes();
-  /// Returns the primitive of `pd`, the result of describing it.
+  /// Returns the primitive of `pd`. `status` is the result of the call that made `pd`.
   Primitive described(int status, void* pd);
 
  private:
-  /// Returns `have` in the layout that `primitive` wants (kSrcMd, ...): the same memory, or new memory with a
-  /// step in `steps` that copies to it. `back`: it copies the other way round.
+  /// Returns the tensor `have` in the layout that `primitive` wants for `wanted` (kSrcMd, ...). It is the
+  /// same memory, or new memory and a step in `steps` that copies `have` to it. If `back` is true, the step
+  /// copies the new memory to `have`.
   void* adapted(const Tensor& have, const Primitive& primitive, int wanted, bool back,
                 std::vector<Step>& steps);
   void* memory(MemoryDesc desc, void* handle);
@@ -174,17 +180,18 @@ class Primitives {
   void* stream_ = nullptr;
   std::deque<std::vector<float>> values_;
   std::deque<std::int32_t> numbers_;
-  std::vector<std::pair<int (*)(void*), void*>> made_;  ///< functions that destroy objects, newest last
+  /// For each object the function that destroys it, newest last.
+  std::vector<std::pair<int (*)(void*), void*>> made_;
 };
 
-/// Makes primitives with the API of the library's version. Throws Error(kEnvironment) if it lacks a function
-/// of it.
+/// Makes primitives with the API of the library's version. Throws Error(kEnvironment) if the library lacks a
+/// function of that API.
 std::shared_ptr<Primitives> make_primitives(const OneDnnLibrary& library);
 std::unique_ptr<Primitives> make_primitives2(void* library);
 std::unique_ptr<Primitives> make_primitives3(void* library);
 
-/// Adds `primitive` as an algorithm. Adds nothing if the library refuses, or only has its reference
-/// implementation, which nobody would time.
+/// Adds `primitive` as an algorithm. Adds nothing if the library refuses it, or only has its reference
+/// implementation, which is too slow to be worth timing.
 void add_algorithm(std::vector<Algorithm>& algorithms, const std::shared_ptr<Primitives>& primitives,
                    const std::string& name, const Primitive& primitive, const Tensor& src,
                    const Tensor& weights, const Tensor& dst, const Extras& extras);

@@ -12,7 +12,8 @@ namespace {
 
 using Kind = RowFunction::Kind;
 
-/// The library's functions of elements: for an operator of a row expression or, with kStep, for a step.
+/// An elementwise function of the library: for an operator of a row expression or, with kStep, for an
+/// epilogue step.
 struct Known {
   RowOp op{};
   EpilogueOp step{};
@@ -35,7 +36,7 @@ constexpr Known kKnown[] = {{RowOp::kExp, kNoStep, {0xbf, 0x2a}},
                             {kStep, EpilogueOp::kGeluErf, {0x30, 0x31}},
                             {kStep, EpilogueOp::kHardSwish, {0x70, 0x34, 1.0F / 6, 0.5F}}};
 
-/// Returns the library's function; nullopt if it has none.
+/// Returns the library's function for `of`; nullopt if the library has no such function.
 std::optional<Eltwise> eltwise_of(const RowFunction& of) {
   const auto known = std::ranges::find_if(
       kKnown, [&](const Known& each) { return each.op == of.op && each.step == of.step.op; });
@@ -49,7 +50,7 @@ std::optional<Eltwise> eltwise_of(const RowFunction& of) {
 }
 
 /// Returns the function that the whole expression computes on a matrix; nullopt if the library is not called
-/// for it.
+/// for the expression.
 std::optional<RowFunction> whole_function(const Rowwise& rowwise) {
   const RowExpression expression = expression_of(rowwise);
   if (rowwise.out.size() != 1 || !rowwise.out[0].varies) return std::nullopt;

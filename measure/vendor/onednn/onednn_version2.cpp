@@ -1,4 +1,4 @@
-// Version 2's own parts: descriptions that the caller stores, primitives described in two calls.
+// The API of version 2: descriptions are stored by the caller, and primitives are described in two calls.
 #include <array>
 #include <deque>
 
@@ -8,8 +8,9 @@
 namespace lehr::onednn {
 namespace {
 
-// The library fills these in, and they are only handed back to it. They are larger than dnnl_memory_desc_t
-// (about 700 bytes) and dnnl_convolution_desc_t, the largest of its kind (about 6 KB).
+// The library fills these structures in, and they are only handed back to it. They are larger than
+// dnnl_memory_desc_t (about 700 bytes) and dnnl_convolution_desc_t (about 6 KB), which is the largest
+// operation description.
 struct alignas(16) MemoryDesc2 {
   std::array<char, 4096> bytes{};
 };
@@ -96,7 +97,7 @@ class Primitives2 : public Primitives {
     return primitive(api2_.softmax(&operation, kForwardInference, algorithm, src, dst, 1), operation,
                      nullptr);
   }
-  // Source and destination have one type.
+  // Source and destination must have the same type.
   Primitive layer_normalization(MemoryDesc src, MemoryDesc dst, float epsilon, bool scale,
                                 bool shift) override {
     if (!are_equal(src, dst)) return {};

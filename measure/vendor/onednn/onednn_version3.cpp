@@ -1,5 +1,5 @@
-// Version 3's own parts: descriptions that the library stores, primitives described in one call, scales and
-// steps after the sums.
+// The API of version 3: descriptions are stored by the library, primitives are described in one call, and
+// there are scales and post-ops.
 #include "base/error.h"
 #include "measure/vendor/onednn/onednn_primitives.h"
 

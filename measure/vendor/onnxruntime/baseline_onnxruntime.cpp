@@ -1,4 +1,5 @@
-// Runs the expression as a model, in two forms; the engine fuses what it can.
+// Runs the expression as two models: with whole functions as nodes, and with single operators, which the
+// engine fuses as far as it can.
 #include "measure/vendor/onnxruntime/baseline_onnxruntime.h"
 
 #include <new>
@@ -13,7 +14,7 @@
 namespace lehr::onnxruntime {
 namespace {
 
-/// Long enough to distinguish forms that differ by some percent.
+/// Sampling that is long enough to distinguish two models that differ by a few per cent.
 constexpr SampleRequest kChoosing = {1000, 5, 20000, 100000, 3, 0};
 
 void require_served(const Workload& workload, const RunSettings&) {
@@ -23,7 +24,7 @@ void require_served(const Workload& workload, const RunSettings&) {
 
 class RowRunner : public VendorRunner {
  public:
-  /// Checks and times both forms, and keeps the faster right one.
+  /// Checks and times both models, and keeps the faster one whose result is right.
   void prepare(const Problem& problem, const RunSettings& settings) override;
   std::variant<Checked, Fault> check(int slot) override;
   std::variant<Samples, Fault> time(int slot, const SampleRequest& request) override;

@@ -12,18 +12,19 @@
 namespace lehr::onnxruntime {
 namespace {
 
-/// Allowed difference of a model, as a multiple of the original's difference from itself.
+/// Allowed difference of a model from the original, as a multiple of the original's difference from itself.
 constexpr double kTimesOwn = 4;
-/// The largest share of a range that rounding of the inputs excuses. A network that amplifies rounding more
-/// would hide every fault.
+/// Upper limit of the difference that rounding of the inputs excuses, as a fraction of the range. A network
+/// that amplifies rounding more would hide every fault.
 constexpr double kMostNudged = 0.02;
-/// An output that may differ by this share of its range shows nothing: it is random.
+/// Fraction of the range. An output whose allowed difference is this large shows nothing: it is random.
 constexpr double kSaysNothing = 0.5;
-/// Numbers beyond it come from a mask: they must be as large, and do not count in a range.
+/// Numbers beyond this come from a mask. They only have to be beyond it in both outputs, and do not count in
+/// a range.
 constexpr double kMasked = 1e30;
-/// Steps of the 8-bit quantization up to the largest magnitude.
+/// Number of steps of the 8-bit quantization from 0 to the largest magnitude.
 constexpr double kCodedRange = 127;
-/// Steps in a kernel's output that one step in its input may cause.
+/// Number of steps in a kernel's output that one step in its input may cause.
 constexpr double kChained = 4;
 constexpr double kMostMeanSteps = 0.25;
 
@@ -34,8 +35,8 @@ T element(const std::string& bytes, std::size_t i) {
   return value;
 }
 
-/// Returns the distance of neighbouring numbers of a type as a share of the larger one; 0 if it is not a type
-/// of reals.
+/// Returns the distance of neighbouring numbers of a type, as a fraction of the larger one; 0 if the type has
+/// no real numbers.
 double spacing_of(OrtElementType type) {
   switch (type) {
     case OrtElementType::kDouble:
@@ -55,8 +56,8 @@ double spacing_of(OrtElementType type) {
   }
 }
 
-/// Calls `use` with a function that reads elements of a type of reals: the type is looked at once, not for
-/// each element.
+/// Calls `use` with a function that reads elements of a real type. The type is decided once, not for each
+/// element.
 auto with_reader(OrtElementType type, const auto& use) {
   const auto of = [&]<typename T>(T, auto convert) {
     return use(
@@ -87,7 +88,7 @@ bool is_real(const Data& data) {
   return spacing_of(data.type) > 0;
 }
 
-bool is_coded(const Data& data) {
+bool is_quantized(const Data& data) {
   return data.type == OrtElementType::kUint8 || data.type == OrtElementType::kInt8;
 }
 
@@ -96,13 +97,13 @@ std::size_t count_of(const Data& data) {
   return size == 0 ? 0 : data.bytes.size() / size;
 }
 
-/// The elements of an output of reals.
+/// Counts of the elements of an output of reals.
 struct Tally {
   std::size_t special = 0;  ///< infinities and NaN
-  double range = 0;         ///< largest magnitude of the others
+  double range = 0;         ///< largest magnitude of the other elements
 };
-/// Counts elements. Those that are the same for `other` inputs do not depend on inputs, and do not count in
-/// the range unless all are such.
+/// Counts the elements of `data`. Elements that are equal in `other`, the output for other inputs, do not
+/// depend on the inputs. They do not count in the range unless all elements are such.
 Tally tally_of(const Data& data, const Data* other) {
   if (other != nullptr && (other->type != data.type || other->shape != data.shape)) other = nullptr;
   Tally tally;
@@ -151,7 +152,7 @@ Difference steps_between(const Data& wanted, const Data& got) {
   return {.worst = static_cast<double>(worst), .mean = count == 0 ? 0 : sum / static_cast<double>(count)};
 }
 
-/// Returns the share of elements that differ; a text is one element.
+/// Returns the fraction of elements that differ. A text is one element.
 double unequal_share(const Data& wanted, const Data& got) {
   const std::size_t size = bytes_of(wanted.type), count = count_of(wanted);
   if (size == 0) return wanted.bytes == got.bytes ? 0 : 1;
@@ -170,7 +171,7 @@ std::size_t count_special(const Data& data) {
 Difference difference(const Data& wanted, const Data& got) {
   if (wanted.type != got.type || wanted.shape != got.shape) return {.other_shape = true};
   if (is_real(wanted)) return real_difference(wanted, got);
-  if (is_coded(wanted)) return steps_between(wanted, got);
+  if (is_quantized(wanted)) return steps_between(wanted, got);
   return {.worst = unequal_share(wanted, got)};
 }
 
@@ -199,7 +200,8 @@ Comparison::Comparison(std::span<const Original> originals, const ComparisonRule
 
 void Comparison::set_limits(std::size_t output) {
   std::vector<Tally> tallies;
-  double smallest_range = 0, largest_range = 0;  // above 0
+  // Smallest and largest range above 0 over all kinds of inputs.
+  double smallest_range = 0, largest_range = 0;
   std::size_t fewest_special = SIZE_MAX;
   for (std::size_t kind = 0; kind < originals_.size(); ++kind) {
     const Data* const other =
@@ -219,18 +221,18 @@ void Comparison::set_limits(std::size_t output) {
     Limit& limit = limits_[kind][output];
     limit.matches = tally.special == fewest_special;
     if (is_real(data)) {
-      // If all elements are 0, differences are a share of the output's range for other inputs.
+      // If all elements are 0, differences are fractions of the output's range for other inputs.
       limit.range = tally.range > 0 ? tally.range : smallest_range > 0 ? smallest_range : 1;
       if (rules_.common_range && largest_range > 0) limit.range = largest_range;
       const std::vector<Difference>& nudged = originals_[kind].nudged;
       const double rounding = output < nudged.size() ? kTimesOwn * nudged[output].worst / limit.range : 0;
       limit.share = std::max({rules_.tolerance, spacing_of(data.type), kTimesOwn * own.worst / limit.range,
                               std::min(rounding, kMostNudged)});
-    } else if (is_coded(data)) {
+    } else if (is_quantized(data)) {
       limit.range = kCodedRange;
       limit.share =
           std::max({kChained * rules_.tolerance, 1 / kCodedRange, kTimesOwn * own.worst / kCodedRange});
-      // One element of a short output moves its mean a lot.
+      // In a short output one element moves the mean a lot.
       const double of_one =
           limit.share * kCodedRange / static_cast<double>(std::max<std::size_t>(1, count_of(data)));
       limit.mean = std::max({kMostMeanSteps, of_one, kTimesOwn * own.mean});
@@ -285,9 +287,9 @@ void Comparison::add(std::size_t kind, const std::vector<Data>& got, Agreement& 
       wrong("has infinities or NaN in other places than the original's");
     } else if (!found.other_matches && limit.compared) {
       const double share = found.worst / limit.range;
-      if (share > limit.share && is_coded(wanted))
+      if (share > limit.share && is_quantized(wanted))
         wrong(fmt::format("differs by {:.0f} steps", found.worst));
-      else if (is_coded(wanted) && found.mean > limit.mean)
+      else if (is_quantized(wanted) && found.mean > limit.mean)
         wrong(fmt::format("differs by {:.2g} steps in the mean", found.mean));
       else if (share > limit.share && is_real(wanted))
         wrong(fmt::format("differs by {:.2g} of its range, of which {:.2g} is allowed,", share, limit.share));

@@ -24,7 +24,7 @@ constexpr InputKind kKinds[] = {{"N(0, 1)", Draw::kNormal, 1},
                                 {"zeros", Draw::kEqual, 0},
                                 {"ones", Draw::kEqual, 1}};
 
-/// Returns a nearly normal number: the sum of twelve uniform numbers less six.
+/// Returns an approximately normal number: the sum of twelve uniform numbers, minus six.
 double normal(Rng& rng) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += rng.uniform();
@@ -50,14 +50,15 @@ double drawn_whole(const InputKind& kind, const WholeRange& range, Rng& rng) {
       low + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(high - low) + 1)));
 }
 
-/// Draws an element of a mask. In a row ones come first and zeros last, as in a padded text. With a single
-/// one a softmax over the row would be constant.
+/// Draws an element of a mask. Each row begins with ones and ends with zeros, as for a padded text. A row
+/// with a single one would not do: a softmax over it would be constant.
 double drawn_of_mask(std::size_t column, std::size_t row, Rng& rng) {
   if (column == 0 || (column == 1 && row > 2)) return 1;
   return column + 1 == row ? 0 : static_cast<double>(rng.below(2));
 }
 
-/// Returns the usual elements of a type if the graph requires nothing; nullopt for reals.
+/// Returns the range of elements of an integer type for which the graph has no requirement; nullopt for
+/// reals.
 std::optional<WholeRange> usual_range(OrtElementType type) {
   switch (type) {
     case OrtElementType::kBool:
@@ -104,7 +105,7 @@ void append_real(OrtElementType type, double value, std::string& bytes) {
   }
 }
 
-/// Appends an integer. In two's complement its low bytes are the number in each type.
+/// Appends an integer. Its low bytes in two's complement are the number in each integer type.
 void append_whole(OrtElementType type, std::int64_t value, std::string& bytes) {
   bytes.append(reinterpret_cast<const char*>(&value), bytes_of(type));
 }
@@ -117,7 +118,7 @@ std::span<const InputKind> input_kinds() {
 
 namespace {
 
-/// Returns an input's shape, without elements.
+/// Returns an input with its name, type and shape, but without elements.
 Data without_elements(const Value& value, const InputNeeds& needs) {
   Data data = {value.name, value.type, value.shape, ""};
   if (const auto given = needs.shapes.find(value.name); given != needs.shapes.end())

@@ -13,7 +13,7 @@
 namespace lehr::onnxruntime {
 namespace {
 
-/// Throws the engine's message.
+/// Throws the engine's message if `status` is an error.
 void expect(const OrtApi* api, OrtStatus* status) {
   if (status == nullptr) return;
   const std::string text = ort::GetErrorMessage(api, status);
@@ -21,7 +21,7 @@ void expect(const OrtApi* api, OrtStatus* status) {
   throw_user("ONNX Runtime: {}", text);
 }
 
-/// Owns an object that a function makes and another one releases.
+/// Owns an object that one function of the API makes and another one releases.
 template <typename T, auto kRelease>
 class Owned {
  public:
@@ -74,8 +74,8 @@ std::string texts_of(const OrtApi* api, const OrtValue* value, std::size_t count
   return bytes;
 }
 
-// Returns a value's elements. The type is kUndefined if it is not a tensor, or of a type whose elements are
-// not known.
+// Returns a value's elements. The type is kUndefined if the value is not a tensor, or if the size of its
+// elements is not known.
 Data data_of(const OrtApi* api, OrtValue* value) {
   Data data;
   data.type = OrtElementType::kUndefined;
@@ -158,7 +158,7 @@ struct LoadedNetwork::State {
   void set_up(OwnedOptions& options, const LoadOptions& wanted) const {
     expect(api, ort::CreateSessionOptions(api, options.fresh()));
     expect(api, ort::SetIntraOpNumThreads(api, options.get(), wanted.threads));
-    // Otherwise its threads would go on spinning after an inference, on the CPUs that another session needs.
+    // Without this the threads would go on spinning after an inference, on CPUs that another session needs.
     if (!wanted.spins)
       expect(api, ort::AddSessionConfigEntry(api, options.get(), "session.force_spinning_stop", "1"));
     expect(api, ort::SetSessionGraphOptimizationLevel(
@@ -171,7 +171,7 @@ struct LoadedNetwork::State {
       expect(api, ort::RegisterCustomOpsLibrary_V2(api, options.get(), wanted.plugin.c_str()));
   }
 
-  /// Returns the text that `ask(allocator, &text)` gives.
+  /// Returns the text that `ask(allocator, &text)` allocates.
   std::string text_from(const auto& ask) const {
     OrtAllocator* allocator = nullptr;
     expect(api, ort::GetAllocatorWithDefaultOptions(api, &allocator));
@@ -212,9 +212,9 @@ struct LoadedNetwork::State {
   const OrtApi* api;
   OrtSession* session = nullptr;
   std::vector<Value> inputs, outputs;
-  std::vector<std::string> bytes;  ///< of `fed`
+  std::vector<std::string> bytes;  ///< elements of `fed`
   std::vector<OwnedValue> fed, made;
-  bool bound = false;  ///< whether `made` stays
+  bool bound = false;  ///< whether `made` is bound and stays
 };
 
 LoadedNetwork::LoadedNetwork(const Engine& engine, const std::string& path, const LoadOptions& options)
@@ -248,7 +248,7 @@ void LoadedNetwork::feed(const std::vector<Data>& data) {
   State& state = *state_;
   state.fed.clear();
   state.bytes.clear();
-  state.bytes.reserve(state.inputs.size());  // short strings would move
+  state.bytes.reserve(state.inputs.size());  // if the vector grew, short strings would move in memory
   Owned<OrtMemoryInfo, ort::ReleaseMemoryInfo> memory(state.api);
   expect(state.api,
          ort::CreateCpuMemoryInfo(state.api, OrtAllocatorType::kArena, OrtMemType::kDefault, memory.fresh()));

@@ -1,4 +1,4 @@
-// ONNX Runtime in this process: sessions on models, through its C API. The library is loaded at run time.
+// ONNX Runtime in this process: sessions for models, through its C API. The library is loaded at run time.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace lehr::onnxruntime {
 class Engine {
  public:
   /// Loads the first of `libraries` (files, or names for the loader) that can be loaded. Throws
-  /// Error(kEnvironment), saying what to do, if no library is found, or it is older than 1.17.
+  /// Error(kEnvironment), whose text says what to do, if no library is found or the library is older than
+  /// 1.17.
   explicit Engine(const std::vector<std::string>& libraries);
   Engine(const Engine&) = delete;
 
@@ -38,22 +39,23 @@ struct Value {
   std::vector<std::int64_t> shape;                   ///< -1: any size
 };
 
-/// A tensor of ours: elements in row-major order, as the engine has them. A text is its length in 8 bytes and
-/// its characters.
+/// A tensor in our memory: elements in row-major order, stored as the engine stores them. A text is stored as
+/// its length in 8 bytes and its characters.
 struct Data {
   std::string name;
   OrtElementType type = OrtElementType::kFloat;
   std::vector<std::int64_t> shape;
   std::string bytes;
 };
-/// Returns the bytes of an element; 0 for text, and for types that have no whole bytes or are not known.
+/// Returns the bytes of one element. Returns 0 for text, for types whose elements are not whole bytes, and
+/// for unknown types.
 std::size_t bytes_of(OrtElementType type);
 
 struct LoadOptions {
-  int threads = 1;           ///< of its intra-op pool, including the caller's thread
-  std::string plugin = {};   ///< a library of operators; "": no plug-in
-  bool optimized = true;     ///< with all optimizations, or with none
-  std::string profile = {};  ///< prefix of the path of a file with times by node; "": no such file
+  int threads = 1;           ///< size of its intra-op pool, including the caller's thread
+  std::string plugin = {};   ///< path of a library of operators; "": no plug-in
+  bool optimized = true;     ///< true: with all optimizations; false: with none
+  std::string profile = {};  ///< prefix of the path of a file with times by node; "": no file is written
   bool spins = false;        ///< whether its threads look for work for a while after an inference
 };
 
@@ -68,19 +70,19 @@ class LoadedNetwork {
 
   const std::vector<Value>& inputs() const;
   const std::vector<Value>& outputs() const;
-  /// Sets all inputs, in any order; they are copied. Throws Error(kUser) for a name, type or shape that the
-  /// session does not have.
+  /// Sets all inputs, in any order. The inputs are copied. Throws Error(kUser) for a name, type or shape that
+  /// the session does not have.
   void feed(const std::vector<Data>& inputs);
-  /// Makes it read all inputs from the caller's memory and write all outputs there from now on: `values`, in
-  /// any order, are at `pointers`. Throws as feed().
+  /// From now on the session reads all inputs from the caller's memory and writes all outputs there.
+  /// `pointers` are the addresses of `values`, which may be in any order. Throws as feed().
   void bind(std::span<const Value> values, std::span<void* const> pointers);
   /// Runs one inference and returns its microseconds. Throws Error(kUser) with the engine's message if it
   /// fails.
   double run();
   /// Writes the file of LoadOptions::profile and returns its path. Call it once. Throws as run().
   std::string end_profile();
-  /// Returns the outputs of the last run, in order, if nothing is bound. One that is not a tensor of a known
-  /// type is of kUndefined, without elements.
+  /// Returns the outputs of the last run, in order. Call it only if nothing is bound. An output that is not a
+  /// tensor of a known type gets the type kUndefined and no elements.
   std::vector<Data> results() const;
 
  private:

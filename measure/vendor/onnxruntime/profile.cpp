@@ -15,12 +15,12 @@ using nlohmann::json;
 
 constexpr std::streamoff kMostBytes = std::streamoff{256} << 20;
 
-/// Whole microseconds, rounded down.
+/// A span of time in whole microseconds, rounded down.
 struct Span {
   double begin = 0, us = 0;
   double end() const { return begin + us; }
 };
-/// Times of nodes in each inference, by name and operator.
+/// Times of each node in each inference. The key is name and operator.
 using Times = std::map<std::pair<std::string, std::string>, std::vector<double>>;
 struct NodeSpan : Span {
   Times::value_type* node = nullptr;
@@ -28,7 +28,7 @@ struct NodeSpan : Span {
 
 struct Profile {
   Times times;
-  std::vector<NodeSpan> nodes;  ///< those with times
+  std::vector<NodeSpan> nodes;  ///< nodes that have times
   std::vector<Span> inferences;
 };
 
@@ -59,8 +59,8 @@ void add_event(const json& event, Profile& profile) {
   profile.nodes.push_back({span, &*profile.times.try_emplace({std::string(node), std::string(op)}).first});
 }
 
-/// Reads the events one after the other: as JSON values they would take many times the file's size. Returns
-/// false if the text is not a profile, or is cut.
+/// Reads the events one after the other, since all of them as JSON values would take many times the file's
+/// size. Returns false if the text is not a profile, or is cut short.
 bool read(std::istream& text, Profile& profile) {
   const json::parser_callback_t take = [&](int depth, json::parse_event_t what, json& value) {
     if (depth != 1 || what != json::parse_event_t::object_end) return true;
@@ -75,7 +75,7 @@ bool before(const Span& one, const Span& other) {
   return one.begin != other.begin ? one.begin < other.begin : one.us > other.us;
 }
 
-/// Returns the least of `count` values, of which those that are missing are zeros.
+/// Returns the least of `count` values. Missing values count as zeros.
 double least(const std::vector<double>& values, std::size_t count) {
   return values.size() < count ? 0 : *std::ranges::min_element(values);
 }
@@ -96,7 +96,7 @@ std::vector<NodeTime> node_times(std::istream& text, std::size_t warm_up) {
     std::map<Times::value_type*, double> times;
     double done = inference.begin;
     for (; node != profile.nodes.end() && node->begin <= inference.end(); ++node) {
-      if (node->begin < done) continue;  // of an earlier inference, or within another node
+      if (node->begin < done) continue;  // it belongs to an earlier inference, or is within another node
       times[node->node] += node->us;
       done = node->end();
     }
@@ -104,9 +104,9 @@ std::vector<NodeTime> node_times(std::istream& text, std::size_t warm_up) {
   }
   const std::size_t count = profile.inferences.size() - warm_up;
   std::vector<NodeTime> nodes;
-  std::set<Times::value_type*> told;
+  std::set<Times::value_type*> reported;
   for (const NodeSpan& each : profile.nodes)
-    if (told.insert(each.node).second)
+    if (reported.insert(each.node).second)
       nodes.push_back({each.node->first.first, each.node->first.second, least(each.node->second, count)});
   return nodes;
 }

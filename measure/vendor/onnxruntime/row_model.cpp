@@ -19,7 +19,7 @@ OrtElementType type_of(DType type) {
   return type == DType::kBF16 ? OrtElementType::kBfloat16 : OrtElementType::kFloat;
 }
 
-/// Returns a ValueInfoProto.
+/// Returns the bytes of a ValueInfoProto.
 std::string value_record(const Value& value) {
   std::string dimensions;
   for (const std::int64_t size : value.shape) dimensions += bytes_field(1, number_field(1, size));
@@ -28,7 +28,7 @@ std::string value_record(const Value& value) {
   return bytes_field(1, value.name) + bytes_field(2, bytes_field(1, tensor));
 }
 
-/// Returns the model of a graph's nodes and constants.
+/// Returns the bytes of a model with a graph's nodes and constants.
 std::string model_bytes(std::string graph, std::span<const Value> inputs, std::span<const Value> outputs) {
   constexpr std::int64_t kIrVersion = 9, kOpset = 20;
   graph += bytes_field(2, "rows");
@@ -38,7 +38,7 @@ std::string model_bytes(std::string graph, std::span<const Value> inputs, std::s
          bytes_field(8, bytes_field(1, "") + number_field(2, kOpset));
 }
 
-/// ONNX's operators for nodes of row expressions.
+/// ONNX operators for the operators of row expressions.
 constexpr std::pair<RowOp, std::string_view> kOperators[] = {{RowOp::kAdd, "Add"},
                                                              {RowOp::kSub, "Sub"},
                                                              {RowOp::kMul, "Mul"},
@@ -57,7 +57,7 @@ constexpr std::pair<RowOp, std::string_view> kOperators[] = {{RowOp::kAdd, "Add"
                                                              {RowOp::kMeanOf, "ReduceMean"},
                                                              {RowOp::kMaxOf, "ReduceMax"},
                                                              {RowOp::kMinOf, "ReduceMin"}};
-/// ONNX's operators for steps without numbers.
+/// ONNX operators for epilogue steps without numbers.
 constexpr std::pair<EpilogueOp, std::string_view> kSteps[] = {{EpilogueOp::kRelu, "Relu"},
                                                               {EpilogueOp::kTanh, "Tanh"},
                                                               {EpilogueOp::kSigmoid, "Sigmoid"},
@@ -74,8 +74,8 @@ bool is_comparison(RowOp op) {
   return op == RowOp::kLess || op == RowOp::kAtMost || op == RowOp::kEqual;
 }
 
-/// Returns how many rows share a line, or how many lines there are, which all tensors with lines have in
-/// common; 0: no tensor has lines.
+/// Returns the number of rows that share a line, or the number of lines, whichever all tensors with lines
+/// have in common; 0: no tensor has lines.
 std::int64_t period_of(const Rowwise& rowwise) {
   std::int64_t period = 0;
   for (const RowTensor& tensor : rowwise.in) {
@@ -104,7 +104,7 @@ class Writer {
   const RowNode& at(int node) const { return expression_.nodes[static_cast<std::size_t>(node)]; }
   Shape shape_of(const RowTensor& tensor) const;
   Shape shape_of(const RowNode& node) const;
-  /// Returns the name of a node's value, which is written first.
+  /// Returns the name of a node's value. Writes the value first if necessary.
   const std::string& value(int node);
   std::string made(const RowNode& node);
   std::string function(const RowFunction& function);
@@ -150,7 +150,7 @@ std::string Writer::constant(OrtElementType type, const Shape& shape, std::strin
   return name;
 }
 
-// Rows in equal groups are two dimensions.
+// Equal groups of rows become two dimensions.
 Shape Writer::shape_of(const RowTensor& tensor) const {
   const std::int64_t columns = tensor.varies ? rowwise_.n : 1, rows = rows_of(rowwise_);
   switch (tensor.line) {
@@ -166,7 +166,7 @@ Shape Writer::shape_of(const RowTensor& tensor) const {
   return period_ == 0 ? Shape{rows, columns} : Shape{rows / period_, period_, columns};
 }
 
-// Returns the shape as ONNX broadcasts it.
+// Returns the shape that ONNX's broadcasting gives.
 Shape Writer::shape_of(const RowNode& node) const {
   if (node.op == RowOp::kInput) return shape_of(rowwise_.in[static_cast<std::size_t>(node.input)]);
   Shape both;
@@ -204,7 +204,7 @@ std::string Writer::function(const RowFunction& function) {
           ? value(function.scale)
           : constant(OrtElementType::kFloat, {rowwise_.n},
                      {reinterpret_cast<const char*>(ones.data()), ones.size() * sizeof(float)});
-  // The engine has it in ONNX's own domain.
+  // The engine has this operator in ONNX's default domain, though ONNX does not define it.
   if (function.kind == RowFunction::Kind::kRmsNorm)
     return node("SimplifiedLayerNormalization", {of, scale}, attributes);
   if (function.shift < 0) return node("LayerNormalization", {of, scale}, attributes);
@@ -265,7 +265,7 @@ std::string Writer::select(const RowNode& of) {
   return node("Where", {node(named(kOperators, question.op), {one, other}), yes, no});
 }
 
-// A value that does not vary has one column instead of n equal ones.
+// A value that does not vary along the columns has one column, not n equal ones.
 std::string Writer::reduction(const RowNode& of) {
   const std::string what = value(of.operands[0]);
   const bool varies = at(of.operands[0]).varies;

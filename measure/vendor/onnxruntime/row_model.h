@@ -14,9 +14,9 @@ struct RowModel {
   std::vector<Value> values;  ///< inputs and outputs, in the order of tensors_of(rowwise)
 };
 
-/// Returns a model of opset 20 for the rows of the call. `whole`: a function that ONNX has (softmax, layer
-/// normalization, ...) is one node; otherwise each operator is a node. Throws Error(kUser) with one sentence
-/// for an expression that it cannot write.
+/// Returns a model of opset 20 for the number of rows of a call. `whole`: a function that ONNX has (softmax,
+/// layer normalization, ...) is one node. If false, each operator is a node. Throws Error(kUser) with one
+/// sentence for an expression that cannot be written.
 RowModel row_model(const Rowwise& rowwise, bool whole);
 
 /// Returns a model that copies one element.

@@ -21,11 +21,11 @@
 namespace lehr::onnxruntime {
 namespace {
 
-/// A turn takes about this time, or one inference.
+/// Microseconds that a turn takes, if one inference does not take longer.
 constexpr double kTurnUs = 20000;
 constexpr std::size_t kFewestTurns = 5;
-/// Seconds for running the original on one kind of inputs after the other; the other models take as long
-/// again.
+/// Seconds for running the original on one kind of inputs after the other. The other models take about as
+/// long as the original.
 constexpr double kMostKindsS = 30;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -39,7 +39,7 @@ std::int64_t memory_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-/// Times a turn. One inference comes first without being timed: the session's threads must wake up.
+/// Times a turn. The first inference is not timed, since the session's threads must wake up.
 double turn_us(LoadedNetwork& network, int inferences) {
   network.run();
   double sum = 0;
@@ -47,7 +47,7 @@ double turn_us(LoadedNetwork& network, int inferences) {
   return sum / inferences;
 }
 
-/// Times networks in turns: other programs on the machine affect all alike.
+/// Times networks in turns, so that other programs on the machine affect all networks alike.
 void time_in_turns(std::vector<std::unique_ptr<LoadedNetwork>>& networks, double seconds,
                    TrialReport& report) {
   std::vector<int> inferences;
@@ -59,8 +59,8 @@ void time_in_turns(std::vector<std::unique_ptr<LoadedNetwork>>& networks, double
       if (networks[i]) report.models[i].turn_us.push_back(turn_us(*networks[i], inferences[i]));
 }
 
-/// Returns a model's times by node, or nothing if the engine does not report them. Uses a session of its own:
-/// one that writes a profile is slower.
+/// Returns a model's times by node, or nothing if the engine does not report them. Uses a session of its own,
+/// since a session that writes a profile is slower.
 std::vector<NodeTime> profile_of(const Engine& engine, const ModelFile& file, int threads,
                                  const std::vector<Data>& inputs, const std::string& scratch) {
   constexpr std::size_t kWarmUp = 1, kFewest = 3, kMost = 20;
@@ -85,7 +85,7 @@ Data fed_data(const FedInput& input) {
   return data;
 }
 
-/// Returns the inputs that the user does not give.
+/// Returns the inputs for which the user gives no values.
 std::vector<Value> made_up(const LoadedNetwork& network, const TrialRequest& request) {
   std::vector<Value> inputs = network.inputs();
   std::erase_if(inputs, [&](const Value& each) {
@@ -98,7 +98,8 @@ std::vector<Data> inputs_for(const LoadedNetwork& network, const TrialRequest& r
                              const InputNeeds& needs, std::size_t kind) {
   std::vector<Data> inputs;
   for (const FedInput& each : request.fed) inputs.push_back(fed_data(each));
-  // Each kind has its own seed: elements that are equal in two outputs then depend on no input.
+  // Each kind has its own seed. So elements that are equal in the outputs of two kinds do not depend on any
+  // input.
   for (Data& data :
        make_inputs(made_up(network, request), needs, input_kinds()[kind], request.seed + (kind << 32)))
     inputs.push_back(std::move(data));
@@ -111,7 +112,8 @@ std::vector<Data> results_of(LoadedNetwork& network, const std::vector<Data>& in
   return network.results();
 }
 
-/// Counts infinities and NaN in the outputs for usual inputs; more than any count if the network fails.
+/// Counts infinities and NaNs in the outputs for usual inputs. Returns the largest number if the network
+/// fails.
 std::size_t special_outputs(LoadedNetwork& network, const TrialRequest& request, const InputNeeds& needs) {
   try {
     std::size_t special = 0;
@@ -123,9 +125,9 @@ std::size_t special_outputs(LoadedNetwork& network, const TrialRequest& request,
   }
 }
 
-/// Adds the masks: inputs in which numbers above 1 make outputs infinite or NaN, or make the network fail. An
-/// input for which the graph allows only one number is a mask, too: positions are counted by sums over a
-/// mask.
+/// Adds masks to `needs.masks`. An input is a mask if numbers above 1 in it make outputs infinite or NaN, or
+/// make the network fail. It is also a mask if the graph allows only one number for it: such graphs compute
+/// positions by summing a mask.
 void find_masks(LoadedNetwork& network, const TrialRequest& request, InputNeeds& needs) {
   std::set<std::string> candidates;
   for (const Value& each : made_up(network, request))
@@ -152,8 +154,8 @@ void find_masks(LoadedNetwork& network, const TrialRequest& request, InputNeeds&
   needs.masks = masks;
 }
 
-/// Returns how far the original's outputs move when its inputs are rounded differently. Returns nothing for
-/// zeros and ones, which must be exact.
+/// Returns by how much the original's outputs change when its inputs are rounded differently. Returns nothing
+/// for inputs of zeros and ones, which must be exact.
 std::vector<Difference> moved_by_rounding(LoadedNetwork& network, const TrialRequest& request,
                                           const Original& original, std::size_t kind) {
   using Draw = InputKind::Draw;
@@ -166,8 +168,8 @@ std::vector<Difference> moved_by_rounding(LoadedNetwork& network, const TrialReq
   return moved;
 }
 
-/// Returns the original's outputs for each kind of inputs with which it runs. Throws Error(kUser) if it runs
-/// with none.
+/// Returns the original's outputs for each kind of inputs with which it runs. Throws Error(kUser) if it does
+/// not run with any kind.
 std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& request, TrialReport& report) {
   InputNeeds needs = {request.shapes, request.ranges};
   find_masks(network, request, needs);
@@ -198,16 +200,17 @@ std::vector<Original> originals_of(LoadedNetwork& network, const TrialRequest& r
   return originals;
 }
 
-/// Adds the effect of an engine's optimizations, which must not count as a fault of a rewritten model.
+/// Adds the effect of the engine's optimizations, which must not count as a fault of a rewritten model.
 void add_unoptimized(const Engine& engine, const TrialRequest& request, std::vector<Original>& originals) {
   try {
     LoadedNetwork plain(engine, request.models[0].path, {request.threads, request.models[0].plugin, false});
     for (Original& original : originals) add_own(original, results_of(plain, original.inputs));
-  } catch (const Error&) {  // then less is excused
+  } catch (const Error&) {  // then a smaller difference is excused
   }
 }
 
-/// Compares for this many kinds of inputs, each twice: what a first call prepares must not be used up by it.
+/// Compares for each kind in `originals`, and twice for each: the second call must not depend on memory that
+/// the first call has used up.
 void compare(LoadedNetwork& network, std::span<const Original> originals, const Comparison& comparison,
              ModelTrial& trial) {
   Agreement agreement;
@@ -246,7 +249,7 @@ void try_all(const TrialRequest& request, const std::string& scratch, TrialRepor
     report.models[0].failure = error.what();
     return;
   }
-  // Quantized networks amplify different rounding however little is to be proved.
+  // Quantized networks amplify differences in rounding, so this is done for them even for a brief comparison.
   if (request.all_kinds || request.rules.common_range) add_unoptimized(engine, request, originals);
   const Comparison comparison(originals, request.rules);
   report.compared = comparison.says_anything();
@@ -265,7 +268,7 @@ void try_all(const TrialRequest& request, const std::string& scratch, TrialRepor
   for (const auto& network : networks)
     if (network) network->feed(originals[0].inputs);
   time_in_turns(networks, request.seconds, report);
-  networks.clear();  // their memory is needed
+  networks.clear();  // frees their memory, which profiling needs
   for (std::size_t i = 0; i < std::min(request.profiled, request.models.size()); ++i)
     if (report.models[i].failure.empty())
       report.models[i].nodes =
@@ -339,9 +342,9 @@ std::vector<std::string> find_libraries(const ToolPaths& tools) {
       "for folder in (found.submodule_search_locations or []) if found else []:\n"
       "    print(*sorted(glob.glob(os.path.join(folder, 'capi', 'libonnxruntime.so*'))), sep='\\n')\n";
   constexpr double kMostSeconds = 10;
-  const Captured said = run_captured({.command = {python, "-c", script}}, deadline_in(kMostSeconds));
-  if (!said.succeeded()) return libraries;
-  for (const std::string_view line : split(said.output, '\n'))
+  const Captured reported = run_captured({.command = {python, "-c", script}}, deadline_in(kMostSeconds));
+  if (!reported.succeeded()) return libraries;
+  for (const std::string_view line : split(reported.output, '\n'))
     if (line.starts_with('/')) libraries.emplace_back(line);
   return libraries;
 }

@@ -1,4 +1,4 @@
-// Runs models beside each other in ONNX Runtime: whether they compute the same, and how long each takes.
+// Runs models in ONNX Runtime, checks whether they compute the same, and times each.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace lehr::onnxruntime {
 struct ModelFile {
   std::string path;
   std::string plugin;  ///< "": no plug-in
-  /// Whether it is only compared for the first kind of inputs: it is timed beside the one that is reported.
+  /// Whether it is compared only for the first kind of inputs. Set for models that are timed but not
+  /// reported.
   bool briefly = false;
 };
 void describe(auto& field, Is<ModelFile> auto& file) {
@@ -26,7 +27,7 @@ void describe(auto& field, Is<ModelFile> auto& file) {
   field("briefly", file.briefly);
 }
 
-/// An input that the user gives: its elements are in a file of their own.
+/// An input with values from the user. Its elements are in a file of their own.
 struct FedInput {
   std::string name;
   int type = 0;  ///< OrtElementType
@@ -42,18 +43,20 @@ void describe(auto& field, Is<FedInput> auto& input) {
 
 struct TrialRequest {
   std::vector<std::string> libraries;  ///< find_libraries()
-  std::vector<ModelFile> models;       ///< the first one is the original; none: the engine is only looked for
+  /// The first one is the original; if empty, the engine is only looked for.
+  std::vector<ModelFile> models;
   int threads = 1;
-  std::uint64_t seed = 0;                                   ///< of random inputs
-  std::map<std::string, std::vector<std::int64_t>> shapes;  ///< InputNeeds
-  std::map<std::string, WholeRange> ranges;                 ///< InputNeeds
-  /// Replace random inputs of these names; if there are any, there is one kind of inputs.
+  std::uint64_t seed = 0;                                   ///< seed of random inputs
+  std::map<std::string, std::vector<std::int64_t>> shapes;  ///< InputNeeds::shapes
+  std::map<std::string, WholeRange> ranges;                 ///< InputNeeds::ranges
+  /// Inputs that replace random inputs by name. If there are any, there is only one kind of inputs.
   std::vector<FedInput> fed;
-  /// Whether to compare with all kinds of inputs; if false, with the first kind with which the original runs.
+  /// Whether to compare for all kinds of inputs. If false, only the first kind with which the original runs
+  /// is used.
   bool all_kinds = true;
   ComparisonRules rules;     ///< for comparing the models
-  double seconds = 0;        ///< time for timing them in turns; 0: they are not timed
-  std::size_t profiled = 0;  ///< number of models, from the first on, whose times by node are measured
+  double seconds = 0;        ///< seconds for timing the models in turns; 0: they are not timed
+  std::size_t profiled = 0;  ///< number of models, from the first on, that are profiled by node
 };
 void describe(auto& field, Is<TrialRequest> auto& request) {
   field("libraries", request.libraries);
@@ -70,15 +73,17 @@ void describe(auto& field, Is<TrialRequest> auto& request) {
 }
 
 struct ModelTrial {
-  std::string failure;  ///< why it did not run, or what it computes differently; "": neither
-  double worst = 0;  ///< largest difference from the first model's outputs, as a share of an output's range
+  std::string failure;  ///< why it did not run, or how its outputs differ; "": neither
+  /// Largest difference from the first model's outputs, as a fraction of an output's range.
+  double worst = 0;
   std::string worst_output;  ///< the output with this difference
   std::vector<OutputAgreement> outputs;
-  double creation_us = 0;  ///< time for making its session
-  /// Growth of the process until the end of the first inference; only of the first model. 0: not known.
+  double creation_us = 0;  ///< microseconds for making its session
+  /// Growth of the process's memory until the end of the first inference, for the first model only. 0: not
+  /// known.
   std::int64_t memory_bytes = 0;
-  std::vector<double> turn_us;  ///< by turn, the time of an inference
-  std::vector<NodeTime> nodes;  ///< node_times() if it was profiled; empty: not possible
+  std::vector<double> turn_us;  ///< time of an inference in each turn
+  std::vector<NodeTime> nodes;  ///< node_times() if it was profiled; empty: the engine did not report them
 };
 void describe(auto& field, Is<ModelTrial> auto& trial) {
   field("failure", trial.failure);
@@ -92,14 +97,14 @@ void describe(auto& field, Is<ModelTrial> auto& trial) {
 }
 
 struct TrialReport {
-  std::string failure;  ///< the engine's own failure
+  std::string failure;  ///< failure of the engine itself, not of a model
   bool died = false;    ///< whether `failure` is that its process crashed or did not end
-  std::string version;  ///< the engine's
-  /// Whether an output was compared; if false, `blind` says why.
+  std::string version;  ///< version of the engine
+  /// Whether any output was compared. If false, `blind` says why.
   bool compared = false;
   std::vector<BlindOutput> blind;  ///< outputs that could not be compared
-  std::vector<std::string> notes;  ///< clauses about inputs that show less than others
-  double own = 0;  ///< largest difference of the original from itself, as a share of an output's range
+  std::vector<std::string> notes;  ///< clauses about kinds of inputs that show less than others
+  double own = 0;  ///< largest difference of the original from itself, as a fraction of an output's range
   std::vector<ModelTrial> models;
 };
 void describe(auto& field, Is<TrialReport> auto& report) {
@@ -113,39 +118,39 @@ void describe(auto& field, Is<TrialReport> auto& report) {
   field("models", report.models);
 }
 
-/// Returns the paths where libonnxruntime.so may be, the best guess first: that of LEHR_ONNXRUNTIME, or the
-/// loader's, and that of the package onnxruntime of the Python on PATH.
+/// Returns the paths where libonnxruntime.so may be, the best guess first: the path in LEHR_ONNXRUNTIME, or
+/// else the loader's, then the path of the package onnxruntime of the Python on PATH.
 std::vector<std::string> find_libraries(const ToolPaths& tools);
 
-/// Loads ONNX Runtime into this process and returns its version and path. Throws Error(kEnvironment) that
-/// says what to install.
+/// Loads ONNX Runtime into this process and returns its version and path. Throws Error(kEnvironment), whose
+/// text says what to install.
 std::string describe_engine(const ToolPaths& tools);
 
-/// Tries models in this process, which an engine, or what it loads, may crash. Each model computes the same
-/// inputs of each kind (input_kinds()) twice. Then they are timed in turns of some inferences, and the
-/// requested ones are profiled; they write files whose paths begin with `scratch`. Never throws for failures
-/// of engine or models.
+/// Tries models in this process. The engine, or a plug-in that it loads, may crash the process. Each model
+/// runs twice on the same inputs of each kind (input_kinds()). Then the models are timed in turns of some
+/// inferences, and the first `request.profiled` models are profiled. Profiles are written to files whose
+/// paths begin with `scratch`. Never throws for failures of the engine or of models.
 TrialReport try_models(const TrialRequest& request, const std::string& scratch);
 
-/// Does the same in a process of its own, `lehr engine REQUEST REPORT`, which may take `limit_s` seconds and
-/// is ended once `stop` is true.
+/// Does the same in a process of its own, `lehr engine REQUEST REPORT`. The process may take `limit_s`
+/// seconds, and is ended once `stop` is true.
 TrialReport try_models_apart(const TrialRequest& request, const ToolPaths& tools, double limit_s,
                              const std::atomic<bool>* stop = nullptr);
 
-/// Runs main() of that process: reads the request's file, writes the report's.
+/// The main function of that process. Reads the request from one file and writes the report to the other.
 int trial_main(const std::string& request, const std::string& report);
 
-/// Two models, compared over the turns that both had.
+/// Times of two models, compared over the turns that both have.
 struct Beside {
-  /// Medians over the turns with a usual ratio, within the interval of the ratios' median. Turns that a busy
-  /// machine slowed down for only one of the two are left out.
+  /// Medians over the turns whose ratio is within the interval of the median ratio. Turns in which a busy
+  /// machine slowed down only one of the two models are left out.
   double one_us = 0, other_us = 0;
-  /// How many times as fast `one` is as `other`: the ratio of these times, with that interval.
+  /// How many times as fast `one` is as `other`: the ratio of `other_us` to `one_us`, with that interval.
   Ratio speedup;
 };
-/// Returns zeros if either has no turns.
+/// Returns zeros if one of the models has no turns.
 Beside beside(const ModelTrial& one, const ModelTrial& other);
-/// Returns the value of its speedup.
+/// Returns the value of beside().speedup.
 double speedup(const ModelTrial& one, const ModelTrial& other);
 /// Returns the median of the turns in microseconds; 0 without turns.
 double median_us(const ModelTrial& trial);

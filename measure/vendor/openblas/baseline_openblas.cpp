@@ -25,9 +25,9 @@ Sgemm open(int) {
   return {sgemm};
 }
 
-/// Returns core types to try. OpenBLAS picks its kernels by CPU model, and Debian's takes those of Haswell,
-/// half as fast, on CPUs that it does not know: the honest baseline is the fastest core type that the
-/// instruction set can run.
+/// Returns core types to try. OpenBLAS chooses its kernels by CPU model. On CPUs that Debian's build does not
+/// know, it uses kernels for Haswell, which are half as fast. So a fair baseline is the fastest core type
+/// that the CPU's instruction set can run.
 std::vector<BaselineVariant> variants(std::string_view arch, int threads) {
   std::vector<BaselineVariant> result = with_openmp(arch, threads);
   result[0].environment.push_back(fmt::format("OPENBLAS_NUM_THREADS={}", threads));

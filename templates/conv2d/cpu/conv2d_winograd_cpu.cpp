@@ -384,7 +384,7 @@ Template conv2d_winograd_cpu_template() {
        .why_not = why_not,
        .op = Operator::kConv2d,
        .pools = ServedPools::kApart,
-       .saves_products = true});
+       .is_winograd = true});
 }
 
 }  // namespace lehr

@@ -203,7 +203,7 @@ Template conv2d_winograd_template() {
        .target = Target::kCuda,
        .why_not = why_not,
        .op = Operator::kConv2d,
-       .saves_products = true});
+       .is_winograd = true});
 }
 
 }  // namespace lehr

@@ -27,30 +27,30 @@ template <typename... Args>
   throw Refused{fmt::format(text, std::forward<Args>(args)...)};
 }
 
-struct Coded {
+struct QuantizedValue {
   std::string_view value;  ///< name of the quantized value
-  Coding coding;
+  QuantParams quant_params;
   std::optional<std::size_t> node;  ///< the DequantizeLinear, if there is one
 };
 
 bool is_8_bit(OnnxType type);
 
 /// Reads the quantization parameters of a graph's values. Throws Refused if no kernel can use the parameters.
-class Codings {
+class QuantParamsReader {
  public:
-  explicit Codings(const OpenGraph& graph) : graph_(graph) {}
+  explicit QuantParamsReader(const OpenGraph& graph) : graph_(graph) {}
 
   /// Returns the quantization parameters of values of this type. `scale` and `zero` are names of constants;
   /// `zero` is "" if there is no zero point.
-  Coding read(OnnxType type, std::string_view scale, std::string_view zero, std::int64_t axis) const;
+  QuantParams read(OnnxType type, std::string_view scale, std::string_view zero, std::int64_t axis) const;
   /// Returns the parameters of a QuantizeLinear or DequantizeLinear. `value` is the node's quantized value:
   /// its output or its input.
-  Coding of_node(const OnnxNode& node, std::string_view value) const;
+  QuantParams of_node(const OnnxNode& node, std::string_view value) const;
   /// Returns the quantized value that a value of f32 is dequantized from; nullopt if something else makes it.
-  std::optional<Coded> dequantized(std::string_view value) const;
+  std::optional<QuantizedValue> dequantized(std::string_view value) const;
   /// Reads three neighbouring inputs of an operator, from input `first` on: quantized value, scale, zero
   /// point.
-  Coded of_inputs(const OnnxNode& node, std::size_t first, std::int64_t axis) const;
+  QuantizedValue of_inputs(const OnnxNode& node, std::size_t first, std::int64_t axis) const;
 
  private:
   /// Returns the constant if it has this type and at most kMostChannels elements; nullptr for another value.
