@@ -33,7 +33,7 @@ class RandomBaseline {
   double miss(std::size_t good, std::size_t n) const;
 
   std::size_t rows_;
-  std::vector<double> sorted_us_;  // of the rows with a time
+  std::vector<double> sorted_us_;  // times of the rows that have a time, ascending
 };
 
 }  // namespace lehr

@@ -24,8 +24,8 @@ struct TableReport {
 struct ReplayPlan {
   ReplayOptions options;  ///< options of the first seed
   std::size_t seeds = 10;
-  std::vector<const Table*>
-      transfer;  ///< each table learns from those of them that have another device or file
+  /// Tables to learn from. Each table learns from the tables with another device or file.
+  std::vector<const Table*> transfer;
 };
 
 /// Returns the knowledge that a search on this table gets from the plan's other tables; nullopt if there is

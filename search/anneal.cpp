@@ -75,7 +75,7 @@ void AnnealStrategy::explore(const Seen& seen, ScoredCandidates& scored, Rng& rn
   for (const Point& point : all_) {
     if (!seen.contains(point)) unseen.push_back(point);
   }
-  // Of equal scores the first is kept: it should not always be from the same corner of the space.
+  // If scores are equal, the first is kept. It should not always be from the same corner of the space.
   rng.shuffle(unseen);
   scored.score(unseen);
 }

@@ -42,8 +42,8 @@ class ContestCosts {
     if (challengers) seconds += costs_.challengers * (costs_.challenger_s + least_of(typical()));
     return seconds + libraries * library_s();
   }
-  /// Returns the seconds for starting a library, choosing an algorithm, and timing the library. Its timing
-  /// takes as long as that of the fastest kernel.
+  /// Returns the seconds for starting a library, choosing an algorithm, and timing the library. A call of the
+  /// library is assumed to take as long as a call of the fastest kernel.
   double library_s() const {
     constexpr int kChecks = 2;
     return costs_.library_s + kChecks * typical().check_s + 2 * kLeastRounds * turn_s(typical(), contest_);

@@ -84,10 +84,11 @@ const Contender* leader_of(std::span<const Contender> contenders);
 /// Returns the next step, or nullopt if nothing is left to prove or no step fits. `contenders` are ordered:
 /// first the kernels that are faster than the default by more than the noise, the fastest first, then the
 /// default, then all others.
-/// Inputs are swapped once. The leader is proven on other inputs first, then the default, then further
-/// contenders while there is `left.wanted_s`. After the swap the leader and the default are proven on the
-/// search's own inputs. The default's proof only guards the ratio. If the leader fails, the next contender
-/// takes its place. If that contender was not called on other inputs yet, these are put in place again.
+/// Other inputs are put in place once. On them the leader is proven first, then the default, then further
+/// contenders while there is `left.wanted_s`. Then the search's own inputs are put back, and the leader and
+/// the default are proven on them. The default's proof only guards the ratio. If the leader fails, the next
+/// contender takes its place. If that contender was not called on other inputs yet, these are put in place
+/// again.
 std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Inputs in_place, SwapCosts swaps,
                                     TimeLeft left);
 

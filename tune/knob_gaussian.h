@@ -71,7 +71,7 @@ class KnobGaussian {
   std::vector<Point> assumed_;  // in the order of assume()
   std::vector<Candidate> pool_;
   std::unordered_map<Point, std::size_t, PointHash> places_;  // position of each candidate in pool_
-  double mean_ = 0, scale_ = 1;                               // of log_us
+  double mean_ = 0, scale_ = 1;                               // mean and standard deviation of `log_us`
   double best_ = 0;                                           // standardised speed
   bool current_ = false;
 };

@@ -88,10 +88,12 @@ std::vector<RangeKernel> range_kernels(const std::vector<RangeTask>& tasks, cons
 
 std::optional<Config> common_layout(const std::vector<RangeKernel>& kernels,
                                     const std::vector<std::int64_t>& sizes) {
-  // If no kernel with a layout is among the best at a size, its time is assumed to be this factor times the
-  // slowest listed kernel's: it is at least as slow, and likely slower.
+  // If no kernel with a layout is among the best at a size, its time is assumed to be that of the slowest
+  // listed kernel, but at least this multiple of the fastest one's: it is at least as slow, and likely
+  // slower.
   constexpr double kNotAmongThem = 1.15;
-  std::map<std::string, std::map<std::int64_t, double>> slower;  // by layout, then by rows
+  // Time / fastest time, by layout, then by rows.
+  std::map<std::string, std::map<std::int64_t, double>> slower;
   std::map<std::int64_t, double> last;
   // The config of the layout that was found at most sizes.
   std::map<std::string, std::pair<std::size_t, Config>> example;

@@ -23,7 +23,7 @@ inline constexpr std::string_view kF32Units = "f32", kTensorCores = "tensor core
 
 /// The highest rates of a device that are known for one workload. 0: not known.
 struct Peaks {
-  double gflops = 0;                   ///< of the units that do the workload's operations fastest
+  double gflops = 0;                   ///< rate of the units that do the workload's operations fastest
   double gbytes_per_s = 0;             ///< as Limits::dram_gbytes_per_s
   std::string_view units = kF32Units;  ///< kF32Units, kTensorCores, or the type that they multiply
   /// Products that vector units compute in the time of one f32 product; 0: not known.

@@ -87,7 +87,7 @@ class Searcher {
   Seen seen_;  // measured or proposed
   std::unordered_map<Point, Turn, PointHash> pending_;
   List by_trees_, by_prior_;
-  std::unordered_set<double> measured_scores_;  // by the last fit's model
+  std::unordered_set<double> measured_scores_;  // scores of measured configs by the last fit's model
   std::vector<Point> first_;                    // first picks from other tasks, the next one last
   bool hints_with_prior_ = false;
 };

@@ -77,7 +77,8 @@ struct Summary : RunSummary {
   std::vector<BaselineTime> baselines;
   /// Why there is no best kernel, though some were timed: one sentence without a full stop.
   std::string unproven;
-  std::string determinism;  ///< of the best kernel: one sentence without a full stop; "": not asked for
+  /// How deterministic the best kernel is, one sentence without a full stop; "": not asked for
+  std::string determinism;
   std::optional<double> roofline_fraction;  ///< Roofline::share() of the best kernel
   /// The highest rates that this session has seen; `roofline_fraction` is a fraction of them.
   Peaks peaks;

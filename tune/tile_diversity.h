@@ -46,7 +46,7 @@ class TileDiversity {
   Kind kind_of(const Point& point, bool with_cluster) const;
 
   const Space* space_;
-  std::vector<Places> places_;  // by family
+  std::vector<Places> places_;  // one for each family
   Counts noted_;
 };
 

@@ -42,7 +42,7 @@ class Transfer {
   /// slow elsewhere.
   std::vector<Point> first_picks(const Space& space, std::size_t count) const;
   const std::vector<PastTask>& tasks() const { return tasks_; }
-  std::size_t trials() const;  ///< of all tasks together
+  std::size_t trials() const;  ///< number of trials of all tasks together
 
  private:
   std::vector<PastTask> tasks_;

@@ -46,7 +46,8 @@ class Trials {
   int reused() const { return reused_; }      ///< number of trials of earlier runs, failures included
   int reused_timed() const { return reused_timed_; }
   int since_gain() const { return since_gain_; }  ///< measurements since the last gain of kPlateauGain
-  const std::map<FailureKind, int>& failed() const { return failed_; }  ///< of this session
+  /// Numbers of failures of this session
+  const std::map<FailureKind, int>& failed() const { return failed_; }
 
  private:
   void find_best();

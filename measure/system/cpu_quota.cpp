@@ -7,8 +7,8 @@
 namespace lehr {
 namespace {
 
-/// Parses "150000 100000", the microseconds that may be used in each period of that many microseconds; "max":
-/// no limit.
+/// Parses "150000 100000". The first number is the microseconds allowed in each period, and the second is the
+/// length of a period. "max": no limit.
 double quota_of_version_2(const std::string& folder) {
   std::ifstream file(folder + "/cpu.max");
   double quota = 0, period = 0;

@@ -83,7 +83,7 @@ void stop_group(const Child& child);
 void require_version(const std::string& program, const std::string& found, const std::string& wanted);
 
 struct Captured {
-  int status = 0;          ///< as from waitpid
+  int status = 0;          ///< wait status, as waitpid() returns it
   std::string output;      ///< stdout and stderr together, the first 64 KiB
   bool timed_out = false;  ///< whether the group was killed at the deadline
   bool given_up = false;   ///< whether the group was killed because `stop` was set

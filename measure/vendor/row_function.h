@@ -13,7 +13,7 @@ struct RowFunction {
     kSoftmax,
     kLogSoftmax,
     kLayerNorm,  ///< (distance from the mean) / (standard deviation), times `scale`, plus `shift`
-    kRmsNorm,    ///< the same without the mean
+    kRmsNorm,    ///< the same as kLayerNorm without the mean
     kElement     ///< `op`, by element
   };
   Kind kind = Kind::kElement;

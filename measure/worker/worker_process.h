@@ -28,7 +28,7 @@ struct WorkerOptions {
 
 /// How a worker ended.
 struct Death {
-  int status = 0;          ///< as from waitpid
+  int status = 0;          ///< wait status, as waitpid() returns it
   bool timed_out = false;  ///< whether it was killed at the deadline
   bool given_up = false;   ///< whether it was killed because the user wants to stop (WorkerOptions::stop)
   /// Whether it was killed because it sent something other than a reply to the last request.

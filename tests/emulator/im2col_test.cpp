@@ -121,7 +121,7 @@ TEST(Im2colLoad, ReadsTheRowsOfEveryTapOfAConvolution) {
   std::vector<Source> sources;
   for (const Conv2d& conv : convolutions()) {
     const std::int64_t outputs = conv.n * conv.out_h() * conv.out_w();
-    // Loads begin at the first output, in the middle of a line, just before the last output, and after it.
+    // Loads begin at the first output, in the middle of a line, shortly before the last output, and after it.
     const std::vector<std::int64_t> firsts = {0, outputs / 3 + 1, outputs - 2, outputs};
     for (std::int64_t r = 0; r < conv.r; ++r)
       for (std::int64_t s = 0; s < conv.s; ++s)

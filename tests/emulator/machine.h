@@ -39,7 +39,7 @@ class Machine {
   std::optional<std::string> run(const std::function<void()>& entry);
 
   Traffic shared_traffic() const;                      ///< traffic of all blocks together
-  std::int64_t barriers() const { return barriers_; }  ///< of all blocks together
+  std::int64_t barriers() const { return barriers_; }  ///< number of barriers of all blocks together
   /// Operations of mma, and operations that the text reports.
   double flops() const { return flops_; }
 

@@ -264,8 +264,8 @@ bool SharedMemory::concurrent(const Visit& earlier, const Who& who) {
     return earlier.warp_epoch == who.warp_epoch && (who.together || earlier.thread != who.thread);
   for (std::uint32_t rest = earlier.warps; rest != 0; rest &= rest - 1) {
     const auto warp = static_cast<std::size_t>(std::countr_zero(rest));
-    // Of several visitors only the latest tick is kept. The visit of the own warp at that tick may be another
-    // thread's.
+    // If there are several visitors, only the latest tick is kept. The visit of the own warp at that tick may
+    // be another thread's.
     if (rest & -rest & own ? who.tick <= earlier.tick : who.seen[warp] < earlier.tick) return true;
   }
   return false;

@@ -20,8 +20,8 @@ using Values = std::vector<float>;
 constexpr int kThreads = 128;
 constexpr int kBlocks = 5;
 
-/// C = the sum of the blocks' rows of a. Each block adds its row to the same elements of the workspace. The
-/// last block copies the sums from there and leaves zeros.
+/// Computes c, the sum of the blocks' rows of a. Each block adds its row to the same elements of the
+/// workspace. The last block copies the sums from there and leaves zeros.
 constexpr const char* kBody = R"(
   int* row = reinterpret_cast<int*>(lehr_shared);
   unsigned* ticket = reinterpret_cast<unsigned*>(lehr_shared + 512);

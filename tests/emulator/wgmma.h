@@ -1,4 +1,4 @@
-// Wgmma as values: the positions of the operands in shared memory, and the computation of the sums. Layouts
+// wgmma as values: the positions of the operands in shared memory, and the computation of the sums. Layouts
 // are those of the PTX ISA 9.0, "Asynchronous Warpgroup Level Matrix Instructions".
 #pragma once
 

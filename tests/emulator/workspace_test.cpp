@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr int kThreads = 128;
 constexpr int kBlocks = 5;
 
-/// C = the sum of the blocks' rows of a. The last block adds them up, in the order of the blocks.
+/// Computes c, the sum of the blocks' rows of a. The last block adds them up, in the order of the blocks.
 constexpr const char* kBody = R"(
   float* part = partials + blockIdx.x * 128;
   part[t] = a[blockIdx.x * 128 + t];

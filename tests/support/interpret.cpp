@@ -242,7 +242,7 @@ class Interpreter {
   const Stmt* statement_ = nullptr;
   int accesses_of_statement_ = 0;
   std::map<std::pair<const Stmt*, int>, std::size_t> number_of_;
-  std::vector<std::vector<std::set<std::int64_t>>> seen_;  // by access, by loop
+  std::vector<std::vector<std::set<std::int64_t>>> seen_;  // indices seen so far, by access and by loop
   std::map<BufferId, std::set<std::int64_t>> global_;
   int guards_ = 0;
 };

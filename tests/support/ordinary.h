@@ -14,8 +14,8 @@ struct Ordinary {
   /// Type of the operands, or of the first operand if they differ: f32 (with strict math), bf16, u8 or s8.
   /// nullopt: any type.
   std::optional<DType> type = std::nullopt;
-  double most_flops = 1e18;  ///< a larger workload is drawn again
-  double most_bytes = 1e18;  ///< the same for the bytes of all its tensors together
+  double most_flops = 1e18;  ///< maximum operations of a workload; a larger workload is drawn again
+  double most_bytes = 1e18;  ///< maximum bytes of all tensors of a workload together
   double share_of_gemm = 0.35;
   double share_of_epilogues = 0.5;
   /// Fraction of the GEMMs that are linear layers, whose weights are constant.

@@ -1,4 +1,4 @@
-// CuBLASLt as two baselines. "cublaslt" takes the heuristic's first answer, as most users do. "cublaslt-best"
+// cuBLASLt as two baselines. "cublaslt" takes the heuristic's first answer, as most users do. "cublaslt-best"
 // times all answers of the heuristic and takes the fastest.
 #pragma once
 

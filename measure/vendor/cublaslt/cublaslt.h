@@ -1,4 +1,4 @@
-// CuBLASLt wrapped in RAII values and status codes. The library is loaded at run time and never linked. Its
+// cuBLASLt wrapped in RAII values and status codes. The library is loaded at run time and never linked. Its
 // functions are declared here by hand.
 #pragma once
 

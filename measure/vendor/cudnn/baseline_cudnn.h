@@ -1,4 +1,4 @@
-// CuDNN as three baselines for convolutions, through its graph API. "cudnn" takes the first plan that
+// cuDNN as three baselines for convolutions, through its graph API. "cudnn" takes the first plan that
 // heuristic A offers, as most users do. "cudnn-best" times every plan of heuristics A, B and FALLBACK and
 // takes the fastest. "cudnn-unfused" runs two plans one after the other: the best plan of the convolution
 // alone, and then the best plan of the epilogue.

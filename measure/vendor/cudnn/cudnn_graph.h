@@ -35,7 +35,7 @@ struct DnnConvolution {
   friend bool operator==(const DnnConvolution&, const DnnConvolution&) = default;
 };
 
-/// Y = mode(x) or y = mode(x, b). `x`, `y` and `b` are positions in DnnGraph::tensors.
+/// y = mode(x) or y = mode(x, b). `x`, `y` and `b` are positions in DnnGraph::tensors.
 struct DnnPointwise {
   int mode = 0;  ///< cudnnPointwiseMode_t
   std::size_t x = 0, y = 0;

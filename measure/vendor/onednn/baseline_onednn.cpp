@@ -1,4 +1,4 @@
-// OneDNN, loaded at run time. Its functions are declared here, so that no header of the library is needed.
+// oneDNN, loaded at run time. Its functions are declared here, so that no header of the library is needed.
 #include "measure/vendor/onednn/baseline_onednn.h"
 
 #include <new>

@@ -105,9 +105,9 @@ class Comparison {
   /// Adds the outputs of one model for the inputs of one kind. An output of reals or of 8-bit integers is
   /// wrong if it differs by more than the tolerance and by more than four times the original's difference
   /// from itself. The effect of rounding the inputs is allowed as well, up to 2 % of the range, because a
-  /// bounded function after large numbers amplifies it. Any other output is wrong if more than four times as
-  /// many elements differ as differ between two runs of the original. If the original has more infinities or
-  /// NaNs than for other inputs, their positions do not count.
+  /// bounded function after large numbers amplifies it. Any other output is wrong if the fraction of elements
+  /// that differ exceeds four times the original's own (Original::own). If the original has more infinities
+  /// or NaNs than for other inputs, their positions do not count.
   void add(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
   /// Adds the rows and the rows with the same first class of each output.
   void add_classes(std::size_t kind, const std::vector<Data>& got, Agreement& agreement) const;
