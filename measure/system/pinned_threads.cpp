@@ -71,18 +71,18 @@ void PinnedThreads::help(int thread) {
 }
 
 void PinnedThreads::work(int thread) {
-  if (parts_ == threads_) {
+  if (work_items_ == threads_) {
     body_(context_, thread, thread);
     return;
   }
-  for (long work_item = next_part_.fetch_add(1, std::memory_order_relaxed); work_item < parts_;
-       work_item = next_part_.fetch_add(1, std::memory_order_relaxed)) {
+  for (long work_item = next_work_item_.fetch_add(1, std::memory_order_relaxed); work_item < work_items_;
+       work_item = next_work_item_.fetch_add(1, std::memory_order_relaxed)) {
     body_(context_, thread, work_item);
   }
 }
 
 void PinnedThreads::start_round() {
-  next_part_.store(0, std::memory_order_relaxed);
+  next_work_item_.store(0, std::memory_order_relaxed);
   working_.store(threads_ - 1, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   // All helpers of an open group spin, since open() has woken them.
@@ -98,7 +98,7 @@ void PinnedThreads::run(long work_items, Body body, void* context) {
     for (long work_item = 0; work_item < work_items; ++work_item) body(context, 0, work_item);
     return;
   }
-  parts_ = work_items;
+  work_items_ = work_items;
   body_ = body;
   context_ = context;
   start_round();
@@ -110,8 +110,8 @@ void PinnedThreads::open() {
   if (threads_ == 1) return;
   // A round without work wakes the sleeping helpers. They see that the group is open when they look for the
   // next round.
-  parts_ = 0;
-  next_part_.store(0, std::memory_order_relaxed);
+  work_items_ = 0;
+  next_work_item_.store(0, std::memory_order_relaxed);
   working_.store(threads_ - 1, std::memory_order_relaxed);
   open_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);

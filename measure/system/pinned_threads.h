@@ -40,7 +40,7 @@ class PinnedThreads {
 
   int threads_;
   // The caller writes these before a round starts. Helpers read them during the round.
-  long parts_ = 0;
+  long work_items_ = 0;
   Body body_ = nullptr;
   void* context_ = nullptr;
   bool quit_ = false;
@@ -48,7 +48,7 @@ class PinnedThreads {
   // Each is on its own cache line, because helpers spin on the first while other threads write the rest.
   alignas(64) std::atomic<std::uint32_t> round_ = 0;
   alignas(64) std::atomic<bool> open_ = false;
-  alignas(64) std::atomic<long> next_part_ = 0;
+  alignas(64) std::atomic<long> next_work_item_ = 0;
   alignas(64) std::atomic<int> working_ = 0;
   std::vector<std::thread> helpers_;
 };
