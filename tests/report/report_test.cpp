@@ -92,7 +92,7 @@ const Task& task_of(const Document& document, const std::string& workload) {
 TEST(Report, HasTheFiguresOfBest) {
   const TempDir folder;
   fill(folder / "a.db");
-  const json document = read_one(folder / "a.db").told;
+  const json document = read_one(folder / "a.db").reported;
   api::BestOptions options;
   options.log = (folder / "a.db").string();
   json best = json::parse(api::list_best(options).json);
@@ -117,7 +117,7 @@ TEST(Report, TellsTasksSessionsAndFailures) {
   fill(folder / "a.db");
   const Document document = read_one(folder / "a.db");
   ASSERT_EQ(document.tasks.size(), 3u);
-  const json task = task_of(document, gemm(64)).told, &session = task["sessions"][0];
+  const json task = task_of(document, gemm(64)).reported, &session = task["sessions"][0];
   EXPECT_EQ(task["vs_default"], "faster");
   EXPECT_EQ(task["sessions"].size(), 1u);
   EXPECT_EQ(session["strategy"], "anneal");
@@ -131,8 +131,8 @@ TEST(Report, TellsTasksSessionsAndFailures) {
   EXPECT_EQ(task["failures"][0]["sentence"], "The compiler refused the source.");
   EXPECT_EQ(task["trials"]["seconds"][0], 1);
   EXPECT_EQ(task["trials"]["best_us"].back(), 11);
-  EXPECT_EQ(task_of(document, gemm(32)).told["vs_default"], nullptr);
-  const json& failed = task_of(document, gemm(16)).told;
+  EXPECT_EQ(task_of(document, gemm(32)).reported["vs_default"], nullptr);
+  const json& failed = task_of(document, gemm(16)).reported;
   EXPECT_EQ(failed["winner"], nullptr);
   EXPECT_EQ(failed["failures"][0]["count"], 1);
   EXPECT_EQ(document.logs[0]["trials"], 22);
@@ -158,8 +158,8 @@ TEST(Report, PutsSessionsOneBehindTheOther) {
   records[2].created_unix_ms = 2'001'000;
   const std::vector<Session> sessions = sessions_of(records, {{"two", "other.db"}});
   ASSERT_EQ(sessions.size(), 2u);
-  EXPECT_EQ(sessions[0].told["merged_from"], nullptr);
-  EXPECT_EQ(sessions[1].told["merged_from"], "other.db");
+  EXPECT_EQ(sessions[0].reported["merged_from"], nullptr);
+  EXPECT_EQ(sessions[1].reported["merged_from"], "other.db");
   const json trials = trials_of(records, sessions, 0);
   EXPECT_EQ(trials["seconds"], json::parse("[3, 7, 8]"));
   EXPECT_EQ(trials["session"], json::parse("[0, 0, 1]"));
@@ -222,7 +222,7 @@ TEST(Report, TellsALargeLog) {
   }
   const Document document = read_one(folder / "a.db");
   ASSERT_EQ(document.tasks.size(), 1u);
-  const json& task = document.tasks[0].told;
+  const json& task = document.tasks[0].reported;
   EXPECT_EQ(task["trials"]["total"], 8'000);
   EXPECT_EQ(task["failures"][0]["count"], 160);
   EXPECT_LT(task["trials"]["shown"], 5100);
@@ -325,7 +325,7 @@ TEST(Report, JoinsANetworkWithItsLog) {
 
 TEST(Report, DrawsWhatIsAboveTheRoof) {
   Document document;
-  document.tasks.emplace_back().told = {{"phases", json::array()},
+  document.tasks.emplace_back().reported = {{"phases", json::array()},
                                         {"roofline",
                                          {{"peak_gflops", 100},
                                           {"peak_gbytes_per_s", 10},
@@ -338,9 +338,9 @@ TEST(Report, DrawsWhatIsAboveTheRoof) {
 TEST(Report, TellsLibrariesOfTheirOwnContest) {
   const TempDir folder;
   fill(folder / "a.db");
-  EXPECT_EQ(task_of(read_one(folder / "a.db"), gemm(64)).told["libraries"].size(), 2u);
+  EXPECT_EQ(task_of(read_one(folder / "a.db"), gemm(64)).reported["libraries"].size(), 2u);
   Database::open(folder / "a.db").append(trial(gemm(64), 9, 9, 4, "two"));
-  const json task = task_of(read_one(folder / "a.db"), gemm(64)).told;
+  const json task = task_of(read_one(folder / "a.db"), gemm(64)).reported;
   EXPECT_EQ(task["winner"]["contested"], false);
   EXPECT_EQ(task["libraries"], json::array());
 }
@@ -355,7 +355,7 @@ TEST(Report, PutsMergedTrialsWhereTheyWere) {
       log.append(record);
     }
   }
-  const json trials = task_of(read_one(folder / "a.db"), gemm(64)).told["trials"];
+  const json trials = task_of(read_one(folder / "a.db"), gemm(64)).reported["trials"];
   EXPECT_EQ(trials["time_us"], json::parse("[5, 4]"));
   EXPECT_EQ(trials["seconds"], json::parse("[1, 4]"));
 }
