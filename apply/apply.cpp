@@ -187,8 +187,8 @@ bool is_narrow(const Replacement& kernel) {
   return inputs_of(kernel.workload)[0].type == DType::kBF16;
 }
 
-/// Tolerance of a network with matches in bf16: a multiple of the output error that results if only the
-/// inputs of these matches are rounded to bf16.
+/// The tolerance of a network with matches in bf16 is this multiple of the output error that results if only
+/// the inputs of these matches are rounded to bf16.
 constexpr double kTimesRounding = 2;
 /// Additional tolerance for an output that is stored in bf16, as a share of the output. It is half the
 /// spacing of bf16.

@@ -91,8 +91,8 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
       if (coefficient != 0) extend(coefficient, nest.extents[d]);
       for (const IndexTerm& term : form.terms)
         if (term.depth == depth) extend(term.step, term.count);
-      // A loop reaches at most `extent` times as many elements as the loops inside it. An index with
-      // divisions and remainders gives one loop several progressions, and their product may exceed this
+      // A loop with n iterations reaches at most n times as many elements as the loops inside it. An index
+      // with divisions and remainders gives one loop several progressions, and their product may exceed this
       // limit.
       const double most = reached * std::min(own, static_cast<double>(nest.extents[d]));
       reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size, most});

@@ -45,7 +45,7 @@ class Finals {
   /// them. Sets how long each library may search: `search_s` seconds.
   void prepare_libraries(double search_s);
 
-  /// Reserves time for the finals in the budget. This is a fixed fraction of the limit, or more if a contest
+  /// Reserves time for the finals in the budget. The reserved time is finals_share_s(), or more if a contest
   /// and its proofs need more.
   void keep_time() const;
   /// Estimates the shortest duration of the finals in seconds: a contest of two finalists, and both proofs.
@@ -60,7 +60,8 @@ class Finals {
   void check_determinism();
 
  private:
-  /// Returns the seconds that the finals should take from now on, and the hard limit of these seconds.
+  /// Returns the seconds that the finals should take from now on (`wanted_s`) and may take at most
+  /// (`most_s`).
   TimeLeft left() const;
   std::optional<FinalsPlan> plan(const std::vector<Point>& points) const;
   /// Returns the default, then the fastest trials.

@@ -82,8 +82,8 @@ struct Backend {
   /// GB/s read from memory. nullptr: not possible.
   double (*peak_gflops)(const Limits& limits) = nullptr;
   double (*read_gbytes)(const Limits& limits) = nullptr;
-  /// Returns an f32 rate in GFLOP/s that no kernel exceeds by much, however busy the machine is. nullptr: not
-  /// possible.
+  /// Returns an f32 rate in GFLOP/s that no kernel exceeds by much. The rate does not depend on how busy the
+  /// machine is. nullptr: not possible.
   double (*burst_gflops)(const Limits& limits) = nullptr;
   ContestOptions contest = {};
 };

@@ -16,7 +16,7 @@ struct ContestOptions {
   double budget_s = 2;
   double block_us = 20000;  ///< length of a participant's turn; at least one call
   double calm_within = 0;   ///< ContestEntry::calm_within
-  int min_rounds = 9;       ///< minimum of rounds; after twice the budget kLeastRounds are enough
+  int min_rounds = 9;       ///< minimum number of rounds; after twice the budget kLeastRounds are enough
   int max_rounds = 200;
   /// Number of rounds of a stage. At the end of a stage the slower half of the contenders drops out.
   int stage_rounds = 5;
