@@ -1,4 +1,4 @@
-// Computes the shares of shards from options, and runs a shard.
+// Makes the plan that assigns workloads to shards, and runs a shard.
 #include "api/shards.h"
 
 #include <unistd.h>
@@ -17,9 +17,10 @@
 namespace lehr::api {
 namespace {
 
-// Constants of the cost estimate that balances shards. A trial costs kTrialS for its compilation and check,
-// and kCallsOfTrial calls, the fewest that a timing window has. All nodes are assumed to have the same speed,
-// since shares must not depend on a node.
+// Constants of the cost estimate that balances shards. A trial is estimated to take kTrialS seconds for its
+// compilation and check, plus the time of kCallsOfTrial calls (the minimum number of calls in a timing
+// window). A call takes the time that a device of kFlopsPerS and kBytesPerS would need. The constants are the
+// same on all nodes, since all nodes must compute the same plan.
 constexpr double kTrialS = 0.3, kCallsOfTrial = 20, kFlopsPerS = 1e12, kBytesPerS = 1e11;
 
 double cost_of_trial(const Workload& workload) {
@@ -136,7 +137,7 @@ void ShardRun::measure_probe(const std::string& text, const TuneOptions& options
   session.stop = {};
   session.stop.trials = 1;
   session.session_id = session_;
-  // With the same seed the probe would count as a trial of the workload's own budget.
+  // With the same seed, the probe would count as one of the workload's own trials.
   session.seed = ~options.seed;
   session.reuse = session.transfer = session.resumes = false;
   session.finalists = 0;

@@ -29,7 +29,8 @@ class ShardRun {
            Reporter& reporter);
   ~ShardRun();
 
-  /// Removes the workloads that an earlier attempt at the shard has finished. Reports their number as a note.
+  /// Removes the workloads that an earlier attempt at the shard has finished. Reports the number of removed
+  /// workloads as a note.
   void leave_out_done(std::vector<Workload>& share);
   /// Publishes for the last time, and marks the shard as done unless the run was stopped. If publishing
   /// fails, sets `code` and `failure`.

@@ -36,11 +36,12 @@ bool is_winograd(const LibraryKernel& kernel) {
 /// The convolutions and products that have kernels.
 struct Coverage {
   std::vector<MatchKernels> matches;
-  std::map<std::string, LibraryKernel> kernels;  ///< kernels, by the texts of their workloads
+  std::map<std::string, LibraryKernel> kernels;  ///< the keys are the texts of the kernels' workloads
   double flops = 0;                              ///< sum over all matches and gaps whose operations are known
 };
 
-/// Returns the threads for ApplyRequest::check.
+/// Returns the number of threads for ApplyRequest::check. Throws Error(kUser) if the bundle has no kernel for
+/// that number.
 int threads_for(const LibraryKernels& library, const ApplyRequest& request, const Tell& tell) {
   const int wanted =
       request.check.threads > 0 ? request.check.threads : static_cast<int>(allowed_cpus().size());
@@ -55,7 +56,8 @@ int threads_for(const LibraryKernels& library, const ApplyRequest& request, cons
       request.bundle, wanted, wanted == 1 ? "" : "s", fmt::join(there, ", "), wanted);
 }
 
-/// Returns the library's kernel for exactly this workload. If it has none, returns nullopt and sets `reason`.
+/// Returns the library's kernel for exactly this workload. If the library has no such kernel, returns nullopt
+/// and sets `reason`.
 std::optional<Replacement> kernel_for(const Match& match, const Workload& workload,
                                       const LibraryKernels& library, const ApplyRequest& request,
                                       Coverage& coverage, std::string& reason) {
@@ -99,8 +101,8 @@ Coverage coverage_of(const Matches& matches, const OtherForms& others, const Lib
   return coverage;
 }
 
-/// Removes the kernels for which rewrite() cannot write a node. A match without any kernel left stays the
-/// engine's, and its reason is counted.
+/// Removes the kernels for which rewrite() cannot write a node. If all kernels of a match are removed, the
+/// match is left to the engine, and the reason is counted.
 void leave_out(const Network& network, const NodeForm& form, Coverage& coverage, Applied& applied) {
   std::vector<MatchKernels> left(coverage.matches.size());
   std::vector<std::string> reasons(coverage.matches.size());
@@ -128,7 +130,7 @@ void leave_out(const Network& network, const NodeForm& form, Coverage& coverage,
   coverage.matches = std::move(left);
 }
 
-/// Sums up the matches that are written as kernels.
+/// Adds the matches that kernels replace to the counts and sums in `applied`.
 void sum_up(const std::vector<Replacement>& replacements, const Coverage& coverage,
             const std::map<const Match*, std::string>& weights, Applied& applied) {
   std::set<std::string> prepacked;
@@ -145,7 +147,8 @@ void sum_up(const std::vector<Replacement>& replacements, const Coverage& covera
   }
 }
 
-/// Adds the times of layers and operators. The written network is the original if nothing is replaced.
+/// Sets the times of layers and operators in `applied`. If nothing is replaced, the written network is the
+/// original, and both times are equal.
 void add_times(const Network& network, const Matches& matches, const MatchChoice& choice,
                const std::string& bytes, Applied& applied) {
   EngineVerdict verdict = choice.verdict;
@@ -184,17 +187,19 @@ bool is_narrow(const Replacement& kernel) {
   return inputs_of(kernel.workload)[0].type == DType::kBF16;
 }
 
-/// Tolerance of outputs in a network with matches in bf16, as a multiple of the error from rounding these
-/// matches' inputs.
+/// The tolerance of a network with matches in bf16 is this multiple of the output error that results if only
+/// the inputs of these matches are rounded to bf16.
 constexpr double kTimesRounding = 2;
-/// Further error of an output that is stored in bf16, as a share of the output: half the spacing of bf16.
+/// Additional tolerance for an output that is stored in bf16, as a share of the output. It is half the
+/// spacing of bf16.
 constexpr double kStoredRounding = 0x1p-8;
-/// Largest accepted error from rounding, as a share of an output's range. With a larger one a comparison
-/// would prove little.
+/// Largest accepted error from rounding, as a share of an output's range. With a larger tolerance a
+/// comparison would prove little.
 constexpr double kMostRounding = 0.2;
 
-/// Measures the error of a network that only rounds to bf16, and sets the tolerances of `check` from it. If
-/// the error is too large, removes the bf16 kernels of all matches.
+/// Measures the error of the original network if only the inputs of matches with bf16 kernels are rounded to
+/// bf16. Sets the tolerances of `check` from this error. If the error is too large, removes the bf16 kernels
+/// of all matches.
 void measure_rounding(const Network& network, std::vector<MatchKernels>& matches, const std::string& folder,
                       EngineCheck& check, const Tell& tell) {
   std::vector<Replacement> narrow;
@@ -253,7 +258,7 @@ class Draft {
   std::string folder_;
 };
 
-/// Chooses matches by timing in the engine. Sets the tolerances of `check`.
+/// Chooses the matches to replace by timing networks in the engine. Sets the tolerances of `check`.
 MatchChoice chosen(const Network& network, std::vector<MatchKernels> matches, const NetworkForm& form,
                    const std::string& folder, const ApplyRequest& request, EngineCheck& check,
                    const Tell& tell) {
@@ -266,12 +271,12 @@ MatchChoice chosen(const Network& network, std::vector<MatchKernels> matches, co
   return choose_matches(network, std::move(matches), form, folder, check, request.seconds, tell);
 }
 
-/// Seconds for timing other sizes: in a shorter time two equal networks seem to differ. If the time limit is
-/// short, at most kLeastTimedShare of the limit is used.
+/// Seconds for timing the networks at other sizes. In a shorter time, the measured times of two equal
+/// networks differ visibly. If the time limit is short, at most kLeastTimedShare of the limit is used.
 constexpr double kUsuallyTimed_s = 1, kLeastTimedShare = 0.25;
 
-/// Measures the cost of both sessions and the times at other sizes. Records a failure if the network computes
-/// something else at other sizes.
+/// Measures the cost of the sessions of both networks, and the times of both networks at other sizes. Records
+/// a failure if the outputs of the two networks differ at other sizes.
 void measure_costs(const Network& network, const BranchedModel& model, const NetworkForm& form,
                    const std::string& folder, const EngineCheck& check, double seconds, Applied& applied) {
   const onnxruntime::ModelFile file = {folder + "/" + kAppliedModel, folder + "/" + kPluginName};
@@ -290,7 +295,7 @@ void measure_costs(const Network& network, const BranchedModel& model, const Net
   applied.verdict.failure = wrong;
 }
 
-/// Returns a name that no file of the model has.
+/// Returns a name for the file of constants that no external file of the model has.
 std::string constants_path(const ExternalFiles& external) {
   std::string path = kAppliedConstants;
   while (external.contains(path)) path += "_";
@@ -341,8 +346,8 @@ void keep_original(Applied& applied) {
   applied.without_saving_us = 0;
 }
 
-/// Returns the network to write, with or without branches. Its file states the tolerances and sizes that it
-/// was made for.
+/// Returns the network to write, with or without branches. The file of the network also states the tolerances
+/// and the sizes that the network was made for.
 BranchedModel written(const Network& network, RewrittenModel rewritten, const NetworkForm& form,
                       const EngineCheck& check, Applied& applied) {
   if (applied.narrow > 0 && check.tolerance) {

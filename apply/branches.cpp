@@ -17,13 +17,14 @@
 namespace lehr {
 namespace {
 
-// Fields of ModelProto, and of GraphProto.
+// Field numbers of ModelProto (first declaration) and of GraphProto (second declaration).
 constexpr std::uint32_t kIrVersion = 1, kGraph = 7;
 constexpr std::uint32_t kNode = 1, kName = 2, kConstant = 5, kInput = 11, kOutput = 12, kBetween = 13,
                         kAnnotation = 14, kSparse = 15;
 /// Oldest IR version in which constants need not be listed among the inputs.
 constexpr std::int64_t kLeastIrVersion = 4;
-/// Oldest opsets in which an If returns sequences, and Less takes s64.
+/// kSequenceOpset is the oldest opset in which an If returns sequences. kRangeOpset is the oldest opset in
+/// which Less takes s64.
 constexpr std::int64_t kSequenceOpset = 13, kRangeOpset = 9;
 /// Name of the node with both branches.
 constexpr std::string_view kBranchesName = "lehr.sizes";
@@ -41,7 +42,7 @@ std::string_view message_of(std::string_view record) {
 }
 
 /// Returns the kind of a value's type as the number of TypeProto's field: 1 for a tensor, 4 for a sequence.
-/// Returns 0 if it is not stated.
+/// Returns 0 if the type is not stated.
 std::uint32_t kind_of(const OnnxValueInfo& value) {
   for (Wire wire(message_of(value.record)); wire.next();)
     if (wire.field() == 2)
@@ -296,7 +297,7 @@ std::string unbranched_graph(std::string_view graph, const FirstBranch& first) {
 std::optional<std::string> unbranched(const std::string& model) {
   const std::string_view graph = graph_in(model), node = branches_in(graph);
   if (node.empty()) return std::nullopt;
-  // This refuses files whose subgraphs are nested too deeply, which somebody may have changed.
+  // Somebody may have changed the file. parse_onnx() refuses files whose subgraphs are nested too deeply.
   parse_onnx(std::make_shared<const std::string>(model), "the network");
   std::string bytes;
   for (Wire wire(model); wire.next();)

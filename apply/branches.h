@@ -33,14 +33,14 @@ BranchedModel branched(const OnnxModel& original, const std::string& rewritten,
 struct NetworkForm {
   NodeForm nodes;
   std::vector<SizeCheck> checks;  ///< empty: no size is open, and there are no branches
-  std::string constants_path;     ///< name of the file with both branches' constants
+  std::string constants_path;     ///< name of the file with the constants of both branches
 };
 /// Returns `rewritten` with branches if `form` has checks, and without branches if it has no checks or
 /// nothing is replaced.
 BranchedModel in_form(const OnnxModel& original, RewrittenModel rewritten, const NetworkForm& form);
 
-/// Returns the branch with kernels as a network of its own: what branched() got as `rewritten`. Returns
-/// nullopt if the network has no branches. Throws as parse_onnx() does.
+/// Returns the branch with kernels as a network of its own. This is the network that was passed to branched()
+/// as `rewritten`. Returns nullopt if the network has no branches. Throws as parse_onnx() does.
 std::optional<std::string> unbranched(const std::string& bytes);
 
 }  // namespace lehr

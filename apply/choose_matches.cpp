@@ -24,7 +24,7 @@ constexpr double kLeastGain = 1.01;
 /// session copies the weights.
 constexpr std::uint64_t kMostBytes = std::uint64_t{3} << 30;
 constexpr std::size_t kMostVariants = 8;
-/// Suffix of the file with both branches' constants.
+/// Suffix of the name of the file with the constants of both branches.
 constexpr const char* kConstantsEnd = ".constants";
 
 /// The chosen kernel of each match: its number, counted from 1. 0: the engine computes the match.
@@ -37,7 +37,7 @@ std::vector<Replacement> those_of(const std::vector<MatchKernels>& matches, cons
   return chosen;
 }
 
-/// Chooses kernel `number` for each match, or the match's last kernel if it has fewer.
+/// Chooses kernel `number` for each match, or the match's last kernel if the match has fewer kernels.
 Chosen kernels_at(const std::vector<MatchKernels>& matches, std::size_t number) {
   Chosen choice;
   for (const MatchKernels& each : matches) choice.push_back(std::min(number, each.size()));
@@ -49,7 +49,7 @@ std::size_t most_kernels(const std::vector<MatchKernels>& matches) {
   return most;
 }
 
-/// Estimates the time that a choice takes: its kernels, casts and transposes.
+/// Estimates the time of a choice: the time of its kernels, and of the casts and transposes between them.
 class Expected {
  public:
   Expected(const Network& network, const std::vector<MatchKernels>& matches)
@@ -70,7 +70,8 @@ class Expected {
     return us + graph_.conversion_us(graph_.forms(chosen));
   }
 
-  /// Chooses for each match the kernel that writes this form, or its first kernel if there is no such kernel.
+  /// Chooses for each match the first kernel that writes its output in this form. If the match has no such
+  /// kernel, chooses the match's first kernel.
   Chosen all_in(Form form) const {
     Chosen choice;
     for (const std::vector<FormedMatch>& each : formed_) {
@@ -152,9 +153,10 @@ class Search {
     variants_ = std::clamp<std::size_t>(static_cast<std::size_t>(kMostBytes / each), 1, kMostVariants);
   }
 
-  /// Compares each choice with the original (see try_networks()). The first `plain` choices are written
-  /// without branches, by default all. Choice number `plain` is the one that will be written: only its
-  /// outputs are compared for all kinds of inputs, if `all_kinds` is true.
+  /// Compares the network of each choice with the original network (see try_networks()). The networks of
+  /// choices 0 to `plain` - 1 have no branches; by default no network has branches. The outputs of choice
+  /// `plain` are compared for all kinds of inputs if `all_kinds` is true. The outputs of all other choices
+  /// are compared for one kind of inputs only.
   onnxruntime::TrialReport compare(const std::vector<Chosen>& choices, double seconds, bool all_kinds,
                                    std::size_t profiled = 0, std::size_t plain = SIZE_MAX) const {
     std::vector<onnxruntime::ModelFile> files;
@@ -168,9 +170,9 @@ class Search {
     return report;
   }
 
-  /// Compares the best choice in its final form, and `without_saving` if it is a different choice. If the
-  /// final form has branches, the best choice without branches comes first in the report, since an engine
-  /// does not profile nodes within branches.
+  /// Compares the network of `best` in its final form, and the network of `without_saving` if the two choices
+  /// differ. If the final form has branches, a network of `best` without branches comes first, since an
+  /// engine does not profile nodes within branches.
   onnxruntime::TrialReport compare_last(const Chosen& best, const Chosen& without_saving,
                                         double seconds) const {
     std::vector<Chosen> finalists(has_branches() ? 2 : 1, best);
@@ -179,7 +181,7 @@ class Search {
   }
   bool has_branches() const { return !form_.checks.empty(); }
 
-  /// Compares each kernel's own output with the original's.
+  /// Compares the output of each kernel with the same value of the original network.
   MatchVerdict compared(const Chosen& choice) const {
     const std::vector<Replacement> all = those(choice);
     const std::string plugin = fmt::format("{}/{}", folder_, kPluginName);
@@ -193,9 +195,10 @@ class Search {
 
   std::vector<Replacement> those(const Chosen& choice) const { return those_of(all_, choice); }
 
-  /// Returns variants of `best`. The matches that kernels compute in it are divided into `runs` sequences of
-  /// neighbours. One variant per sequence leaves the sequence to the engine, and one gives each of its
-  /// matches the next kernel. A last variant has no row expressions.
+  /// Returns variants of `best`. The matches that kernels compute in `best` are divided into `runs` sequences
+  /// of neighbouring matches. Each sequence gives two variants. In the first variant the engine computes the
+  /// matches of the sequence. In the second variant each match of the sequence has its next kernel. One more
+  /// variant leaves all row expressions to the engine.
   std::vector<Chosen> with_other_runs(const Chosen& best, std::size_t runs) const {
     std::vector<std::size_t> matches;
     for (std::size_t i = 0; i < best.size(); ++i)
@@ -267,8 +270,8 @@ class Search {
     return several >= one ? all : single;
   }
 
-  /// Compares the outputs of `choice` and `other` with the original's for one kind of inputs. Sets `choice`
-  /// to `other` if that is faster.
+  /// Compares the outputs of `choice` and `other` with the outputs of the original network for one kind of
+  /// inputs. Sets `choice` to `other` if `other` is faster.
   onnxruntime::TrialReport faster_of(const Chosen& other, double seconds, Chosen& choice) const {
     if (other == choice) return compare({choice}, 0, false);
     onnxruntime::TrialReport report = compare({choice, other}, seconds, false);
@@ -298,9 +301,10 @@ class Search {
   std::size_t variants_;
 };
 
-/// Compares the output of each kernel with the original's, and removes matches whose outputs cannot be
-/// judged. Returns the verdict on the first kernel of each match, or on other kernels if these are wrong.
-/// `worst_of_all` is the largest difference of all kernels.
+/// Compares the output of each kernel with the same value of the original network, and removes the matches
+/// whose outputs cannot be judged. Returns the verdict on the first kernel of each match. If these kernels
+/// are right but later kernels are wrong, returns the verdict on the wrong kernels instead. Sets
+/// `worst_of_all` to the largest difference over all kernels.
 MatchVerdict prove_matches(const Search& search, std::vector<MatchKernels>& matches, double& worst_of_all) {
   MatchVerdict verdict = search.compared(kernels_at(matches, 1));
   worst_of_all = verdict.worst;

@@ -20,7 +20,7 @@ struct MatchChoice {
   double without_saving_us = 0;
 };
 
-/// Gets a line for each step that takes long.
+/// Receives a line of text about each step that takes long.
 using Tell = std::function<void(const std::string&)>;
 
 /// Returns a kernel for each match, so that the expected time of all kernels, and of the casts and transposes

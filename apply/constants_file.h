@@ -15,8 +15,9 @@ class ConstantsFile {
   /// `path` is the path of the file as the model states it.
   explicit ConstantsFile(std::string_view path) : path_(path) {}
 
-  /// Returns the TensorProto `message`. If the tensor is large and the model holds its elements, they move to
-  /// the file, and the result refers to it. The bytes that `tensor` refers to must outlive this object.
+  /// Returns the TensorProto `message`. If the tensor is large and the model contains its elements, moves the
+  /// elements to the file of constants, and returns a message that refers to this file. The bytes that
+  /// `tensor` refers to must outlive this object.
   std::string moved(const OnnxTensor& tensor, std::string_view message);
   static bool is_large(const OnnxTensor& tensor);
 

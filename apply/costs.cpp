@@ -10,7 +10,7 @@
 namespace lehr {
 namespace {
 
-/// Checks of sizes that change together.
+/// Checks of dimensions whose sizes change together.
 using Together = std::vector<SizeCheck>;
 
 /// Groups the checks by their names. The last group has the first dimensions of all inputs, since a batch may
@@ -88,7 +88,8 @@ std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxrunt
   for (const auto& larger : ways)
     for (const Together& changed : dimensions)
       if (auto found = at(changed, larger(changed[0].most))) return found;
-  // Larger sizes may not run, since a sequence is at most as long as its table of positions.
+  // The original may fail at larger sizes, since a sequence can be at most as long as the network's table of
+  // positions.
   for (const Together& changed : dimensions)
     if (changed[0].least > 1)
       if (auto found = at(changed, changed[0].least - 1)) return found;

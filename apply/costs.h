@@ -1,5 +1,5 @@
-// Costs of an applied network that its time at the chosen sizes does not show: the cost of its session, and
-// its times at other sizes.
+// Measures costs of an applied network that its time at the chosen sizes does not include: the cost of its
+// session, and its times at other sizes.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace lehr {
 
-/// The cost of a process's first session; 0: not known.
+/// The cost of the first session of a process. 0: not known.
 struct SessionCost {
   double creation_us = 0;
   std::int64_t memory_bytes = 0;  ///< growth of the process's memory, including the first inference
@@ -26,12 +26,12 @@ void describe(auto& field, Is<SessionCost> auto& cost) {
 SessionCost session_cost(const Network& network, const onnxruntime::ModelFile& file,
                          const EngineCheck& check);
 
-/// Runs a network and the original at the least sizes of the ranges. Returns a sentence if they differ; "" if
-/// they agree, or if no size has a range.
+/// Runs a network and the original network at the smallest sizes of the ranges. Returns a sentence if the
+/// outputs differ. Returns "" if the outputs agree, or if no size has a range.
 std::string wrong_at_least(const Network& network, const onnxruntime::ModelFile& file,
                            std::span<const SizeCheck> checks, const EngineCheck& check);
 
-/// Times of both networks at sizes that the kernels are not for.
+/// Times of both networks at sizes for which the original nodes are used instead of kernels.
 struct OtherSizes {
   std::string sizes;  ///< "batch=2"
   double original_us = 0, rewritten_us = 0;
@@ -44,9 +44,9 @@ void describe(auto& field, Is<OtherSizes> auto& other) {
   describe_speedup(field, other.speedup);
 }
 
-/// Times a network with branches for `seconds` at sizes other than the checked ones. It tries a few, and
-/// takes the first at which the original runs. Returns nullopt if the original runs at no tried size. If the
-/// network with branches computes something else than the original, `wrong` gets a sentence.
+/// Times a network with branches for `seconds` at sizes other than the checked ones. A few sizes are tried,
+/// and the first sizes at which the original runs are used. Returns nullopt if the original runs at none of
+/// these sizes. If the outputs of the two networks differ, sets `wrong` to a sentence.
 std::optional<OtherSizes> try_other_sizes(const Network& network, const onnxruntime::ModelFile& file,
                                           std::span<const SizeCheck> checks, const EngineCheck& check,
                                           double seconds, std::string& wrong);

@@ -15,8 +15,9 @@ namespace {
 /// intended.
 constexpr double kOverheadS = 300;
 
-/// Returns the shapes of the inputs. Sizes come from the model, then from the bindings. Sizes that both leave
-/// open are 1.
+/// Returns the shapes of the inputs. A shape that the bindings give for a whole input is used as it is. For
+/// other inputs, sizes that the model leaves open come from the bindings. Sizes that the bindings leave open,
+/// too, are 1.
 std::map<std::string, std::vector<std::int64_t>> input_shapes(const OnnxModel& model,
                                                               const ShapeBindings& bindings) {
   std::map<std::string, std::vector<std::int64_t>> shapes;

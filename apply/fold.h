@@ -10,21 +10,22 @@
 
 namespace lehr {
 
-/// Constants of a match that the file does not have.
+/// Constants that are computed for a match because the network's file does not contain them.
 struct Folded {
-  /// The new filter, in the shape and layout of the graph's filter; empty: the graph's filter is used.
+  /// The new filter, in the shape and layout of the graph's filter. Empty: the kernel uses the graph's
+  /// filter.
   std::vector<float> filter;
-  std::vector<float> bias;  ///< one per channel
+  std::vector<float> bias;  ///< one element per channel; empty: the workload adds no bias
 };
 
-/// Returns the folded constants. Returns nullopt if nothing is folded, because all inputs of the match are
-/// values of the graph. Sums and products are computed in double and rounded once. Throws Error(kUser), with
-/// the reason as one sentence, if an operand is not a constant of f32 in the file, or if f32 cannot hold a
-/// result or an intermediate value.
+/// Returns the folded constants. Returns nullopt if the graph already has the filter and the bias that the
+/// kernel needs, or if the match is quantized or a row expression. Sums and products are computed in double,
+/// and only the results are rounded to f32. Throws Error(kUser), with the reason as one sentence, if an
+/// operand is not a constant of f32 in the file, or if f32 cannot hold a result or an intermediate value.
 std::optional<Folded> fold(const Constants& constants, const Workload& workload, const Match& match);
 
-/// The scale and shift of each channel that the nodes in the match's `scaling` compute. fold_scaling() throws
-/// as fold() does.
+/// The linear function `scale * x + shift` that the nodes in the match's `scaling` apply to each channel.
+/// fold_scaling() throws the same errors as fold().
 struct FoldedScaling {
   std::vector<float> scale, shift;
 };

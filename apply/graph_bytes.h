@@ -12,7 +12,7 @@
 
 namespace lehr {
 
-/// Returns a Cast node from value `from` to value `to`, which has the type.
+/// Returns a Cast node that reads value `from` and makes value `to` of type `type`.
 std::string cast_record(std::string_view from, std::string_view to, OnnxType type);
 
 /// Returns a Transpose node. Dimension i of its output is dimension order[i] of its input.
@@ -21,7 +21,7 @@ std::string transpose_record(std::string_view from, std::string_view to,
 
 /// Returns a TensorProto without its name.
 std::string unnamed_tensor(const MatchConstant& constant);
-/// Return constants with these values of f32, unchanged or rounded.
+/// Return a constant with these values: f32_constant() in f32, bf16_constant() rounded to bf16.
 MatchConstant f32_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
 MatchConstant bf16_constant(const std::vector<std::int64_t>& shape, const std::vector<float>& values);
 

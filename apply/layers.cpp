@@ -12,7 +12,8 @@ namespace lehr {
 namespace {
 
 constexpr std::size_t kNone = SIZE_MAX;
-/// Nodes of the original, by the names of nodes and values.
+/// Maps the name of a node to the index of the node in the original network. Maps the name of a value to the
+/// index of the node that makes the value.
 using Names = std::unordered_map<std::string, std::size_t>;
 
 std::size_t find(const Names& names, std::string_view name) {
@@ -63,7 +64,7 @@ std::size_t node_of(const Names& names, const OnnxModel& original, const onnxrun
   return kNone;
 }
 
-/// One layer per node of the original.
+/// One layer per node of the original network. All nodes of a match belong to the layer of its first node.
 struct NodeLayers {
   std::vector<Layer> layers;
   std::vector<std::size_t> owner;  ///< for each node, the position of the layer that it belongs to
@@ -89,9 +90,10 @@ NodeLayers match_layers(const OnnxModel& model, const Matches& matches,
   return all;
 }
 
-/// Returns the original's node for each time of the profile. If a time's name matches no node ("BiasGelu"),
-/// the time belongs to the node that makes an input of the next time's node, unless another time has the name
-/// of that node.
+/// Returns the index of the original network's node for each entry of the profile; kNone if no node is found.
+/// An engine may fuse nodes, and give the fused node a name that matches no node of the original
+/// ("BiasGelu"). The entry of a fused node is assigned with the help of the next entry: to a node that makes
+/// an input of the next entry's node. A node that already has an entry with its name is not used.
 std::vector<std::size_t> nodes_of(const std::vector<onnxruntime::NodeTime>& profile, const Names& names,
                                   const OnnxModel& original, const NodeLayers& all) {
   std::vector<std::size_t> nodes;

@@ -29,11 +29,11 @@ void describe(auto& field, const Layer& layer) {
   field("after_us", layer.after_us, "in the network that was written; 0: not there");
 }
 
-/// Returns the layers in the order of the graph, then those that stand for all nodes of an operator. The
-/// profile gives each layer's share of the network's time, so `before_us` and `after_us` sum to the two times
-/// of the verdict. `rewritten` is the network of the second profile: the original with these replacements,
-/// which may be empty. The replacements' matches are among `matches`. Returns an empty list if a profile or a
-/// time is missing.
+/// Returns the layers in the order of the graph, followed by the layers that stand for all nodes of an
+/// operator. The profile gives each layer's share of the network's time, so `before_us` and `after_us` sum to
+/// the two times of the verdict. `rewritten` is the network of the second profile: the original with these
+/// replacements, which may be empty. The replacements' matches are among `matches`. Returns an empty list if
+/// a profile or a time is missing.
 std::vector<Layer> layers_of(const Network& network, const Matches& matches,
                              const std::vector<Replacement>& replacements, const OnnxModel& rewritten,
                              const EngineVerdict& verdict);

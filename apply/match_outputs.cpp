@@ -17,7 +17,7 @@
 namespace lehr {
 namespace {
 
-// Fields of ModelProto, and of GraphProto.
+// Field numbers: kGraphField of ModelProto, kOutputField of GraphProto.
 constexpr std::uint32_t kGraphField = 7, kOutputField = 12;
 /// Upper limit of the bytes of outputs that are compared in one trial, since an engine holds them for each
 /// kind of inputs. A single larger output is a trial of its own.
@@ -54,7 +54,7 @@ std::vector<std::vector<MatchOutput>> in_groups(const GraphShapes& shapes,
   return groups;
 }
 
-/// Returns an output that the original does not have; nullptr if it has all outputs.
+/// Returns an output that the original does not have; nullptr if the original has all outputs.
 const MatchOutput* unknown_output(const OnnxModel& original, const std::vector<MatchOutput>& outputs) {
   std::unordered_set<std::string_view> names;
   for (const OnnxNode& node : original.nodes) names.insert(node.outputs.begin(), node.outputs.end());
@@ -112,8 +112,8 @@ std::vector<MatchOutput> all_match_outputs(const Network& original, const std::s
   std::unordered_set<std::string_view> made;
   for (const OnnxNode& node : model.nodes)
     if (node.domain != kFusedDomain) made.insert(node.outputs.begin(), node.outputs.end());
-  // If a Transpose or a Cast follows a kernel, it makes the value with the original's name. That value is the
-  // kernel's, not the engine's.
+  // If a Transpose or a Cast follows a kernel's node, the value with the original's name is the output of the
+  // Transpose or Cast. Such a value counts as the kernel's output.
   for (const OnnxNode& node : model.nodes)
     if (node.domain == kFusedDomain) made.erase(node.name);
   for (const MatchedWorkload& matched : original.matches.workloads)

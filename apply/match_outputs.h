@@ -18,10 +18,10 @@ namespace lehr {
 struct MatchOutput {
   std::string name;       ///< the value's name in the original
   std::string made;       ///< the value's name in the rewritten network
-  bool by_kernel = true;  ///< if false, the engine computes it in both networks
-  bool narrow = false;    ///< whether it is in bf16 in the rewritten network
-  /// Order of dimensions that transposes the value to the original's layout. Empty: it has that layout
-  /// already.
+  bool by_kernel = true;  ///< if false, the engine computes the value in both networks
+  bool narrow = false;    ///< whether the value is in bf16 in the rewritten network
+  /// Order of dimensions that transposes the value to its layout in the original. Empty: the value has that
+  /// layout already.
   std::vector<std::int64_t> order = {};
 };
 /// Lists the outputs of a rewritten network's kernels. Throws Error(kUser) for a file that is not ONNX.
@@ -30,8 +30,8 @@ std::vector<MatchOutput> match_outputs(const std::string& rewritten);
 /// which the engine computes in both networks.
 std::vector<MatchOutput> all_match_outputs(const Network& original, const std::string& rewritten);
 
-/// Returns the ONNX file with these values as its only outputs, each cast and transposed to its type and
-/// layout in the original.
+/// Returns the ONNX file with these values as its only outputs. Each value is cast and transposed to the type
+/// and layout that it has in the original.
 std::string with_outputs(std::string_view model, std::span<const MatchOutput> values);
 
 /// A network whose matches are compared with the original's.
@@ -52,19 +52,20 @@ inline constexpr std::string_view kCopiedOutput = ".original";
 MatchTrial beside_trial(const Network& network, std::span<const Replacement> replacements,
                         const NodeForm& form);
 
-/// Whether these replacements need compare_apart(): the network is quantized, and some of them are row
-/// expressions.
+/// Whether these replacements need compare_apart(), because the network is quantized and some of the
+/// replacements are row expressions.
 bool are_compared_apart(const Network& network, std::span<const Replacement> replacements);
 
 /// Compares the outputs of row expressions in a beside_trial(), and the outputs of all other matches in a
-/// network without row expressions. A row expression that rounds differently changes quantized values by a
-/// unit, and the next layers amplify that. `where` states the plug-in and the folder. Returns the verdict as
-/// compare_matches() does.
+/// network without row expressions. The reason is that a row expression that rounds differently changes
+/// quantized values by a unit, and the next layers amplify such changes. `where` states the plug-in and the
+/// folder. Returns the same kind of verdict as compare_matches().
 MatchVerdict compare_apart(const Network& network, std::span<const Replacement> replacements,
                            const NodeForm& form, const MatchTrial& where, const EngineCheck& check);
 
-/// Compares the output of each match with the original's, and returns one verdict on all outputs. `proof` is
-/// kOpen if a kernel's output cannot be judged. The verdict lists such outputs in `blind`.
+/// Compares the output of each match with the same value of the original, and returns one verdict on all
+/// outputs. `proof` is kOpen if a kernel's output cannot be judged. The verdict lists such outputs in
+/// `blind`.
 MatchVerdict compare_matches(const Network& network, const MatchTrial& trial, const EngineCheck& check);
 
 }  // namespace lehr

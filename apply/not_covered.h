@@ -1,5 +1,5 @@
-// The part of a network that no kernel covers: measured by the engine's times or, without times, as the
-// number of nodes.
+// The part of a network that no kernel covers. It is stated as a share of the engine's time or, without
+// measured times, as the number of nodes.
 #pragma once
 
 #include <map>
@@ -18,14 +18,15 @@ struct OperatorShare {
   double share = 0;
 };
 
-/// Share of the original's time that kernels took over, 0 to 1, and the shares of operators without kernels,
-/// the largest first. Together they sum to 1.
+/// `covered` is the share of the original network's time, 0 to 1, in nodes that kernels have replaced.
+/// `not_covered` has the shares of operators without kernels, the largest first. All shares together sum to
+/// 1.
 struct TimeShares {
   double covered = 0;
   std::vector<OperatorShare> not_covered;
 };
-/// Returns how much of the original's time kernels cover. The time of layers without a kernel is not covered.
-/// Returns nullopt if there are no layers.
+/// Returns the shares of the original network's time. The time of layers without a kernel counts as not
+/// covered. Returns nullopt if there are no layers.
 std::optional<TimeShares> time_shares(const std::vector<Layer>& layers);
 
 /// Returns, by operator, the number of nodes whose operations are not counted. These nodes are in no match,

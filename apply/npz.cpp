@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{2} << 30;  // upper limit for one array
 
-/// Bytes that are read at offsets. Throws for an offset outside of the bytes: the file is damaged.
+/// Reads a file's bytes at offsets. An offset outside of the bytes means that the file is damaged; all
+/// functions then throw.
 class Bytes {
  public:
   Bytes(std::string_view bytes, const std::string& shown) : bytes_(bytes), shown_(shown) {}

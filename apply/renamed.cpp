@@ -3,7 +3,7 @@
 namespace lehr {
 namespace {
 
-// Fields of GraphProto.
+// Field numbers of GraphProto.
 constexpr std::uint32_t kNode = 1, kConstant = 5, kInput = 11, kOutput = 12, kBetween = 13, kAnnotation = 14,
                         kSparse = 15;
 
@@ -20,7 +20,8 @@ std::string each_field(std::string_view message, const Of& of) {
   return bytes;
 }
 
-/// Renames a message whose name is in field number `field`.
+/// Returns a copy of the message in which the name, which is in field number `field`, is replaced by the new
+/// name.
 std::string named(std::string_view message, std::uint32_t field, const Renames& names) {
   return each_field(message, [&](const Wire& wire) {
     return wire.field() == field ? bytes_field(field, new_name(wire.bytes(), names))
@@ -38,7 +39,7 @@ bool is_graph(const Wire& attribute) {
   return attribute.field() == 6 || attribute.field() == 11;
 }
 
-/// Returns the renamings that apply within a subgraph. Values that the subgraph makes or gets itself hide
+/// Returns the renamings that apply within a subgraph. Values that the subgraph itself makes or receives hide
 /// outer values with the same names.
 Renames visible(std::string_view graph, Renames names) {
   for (Wire wire(graph); wire.next();) {

@@ -10,11 +10,12 @@
 
 namespace lehr {
 
-/// The new names, by the old names.
+/// Maps old names to new names.
 using Renames = std::unordered_map<std::string_view, std::string>;
 
-/// Returns the current field of `wire`, a field of a GraphProto, with its values renamed. Values of the graph
-/// that subgraphs read are renamed there, too. A field with an input of the graph is returned unchanged.
+/// Returns the current field of `wire`, which is a field of a GraphProto, with the field's values renamed. If
+/// subgraphs read values of the graph, the values are renamed in the subgraphs, too. A field with an input of
+/// the graph is returned unchanged.
 std::string renamed_field(const Wire& wire, const Renames& names);
 
 /// Adds the names of all values in a GraphProto and its subgraphs to `names`.

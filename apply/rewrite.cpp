@@ -27,13 +27,13 @@ using Sizes = std::vector<std::int64_t>;
 /// An input of a fused node.
 struct FusedInput {
   std::string_view name;  ///< the name that the node reads
-  /// The graph's value that the input stands for; "": it is made from several constants.
+  /// The graph's value that the input stands for; "": the input is made from several constants.
   std::string_view value;
   Sizes shape;        ///< shape of `value`
-  bool last = false;  ///< whether the node reads it with channels last
+  bool last = false;  ///< whether the node reads `value` with channels last
 };
 
-/// A match, written as one node.
+/// The node that replaces a match.
 struct FusedNode {
   std::string node;  ///< the NodeProto, as a field of a graph
   std::vector<FusedInput> inputs;
@@ -55,8 +55,8 @@ class Rewriter {
     for (const OnnxValueInfo& input : model.inputs) names_.insert(input.name);
   }
 
-  /// Explains in a clause why a match cannot become one node; "" if it can. Drops everything that was made
-  /// for the trial.
+  /// Explains in a clause why a match cannot become one node; "" if it can. Constants that this check has
+  /// made are discarded.
   std::string why_kept(const Replacement& replacement) {
     const FusedOrReason made = written(replacement);
     made_.clear();
@@ -129,8 +129,9 @@ class Rewriter {
     return {form_name(value, last ? kLastForm : kPlainForm), value, shape(value), last};
   }
 
-  /// Throws unless the value is constant when the kernel runs, since the kernel packs only constants. An
-  /// engine computes values that depend on no input in advance, except dequantized values.
+  /// Throws unless the value is constant when the kernel runs, since the kernel packs only constants. Values
+  /// that depend on no input count as constant, because an engine computes them in advance. Dequantized
+  /// values are an exception.
   void expect_constant(std::string_view value) const {
     std::vector<std::string_view> open = {value};
     std::unordered_set<std::string_view> seen;
@@ -177,7 +178,7 @@ class Rewriter {
     return type == DType::kBF16 ? bf16_constant(shape(value), values) : f32_constant(shape(value), values);
   }
 
-  /// Returns the name of a value in a form.
+  /// Returns the name that a value has in a form.
   std::string_view form_name(std::string_view value, Form form) {
     if (value.empty() || form == kPlainForm) return value;
     const auto [name, is_new] = form_names_.try_emplace(
@@ -188,8 +189,8 @@ class Rewriter {
     return name->second;
   }
 
-  /// Returns an input that reads this constant. Makes the constant unless an earlier node already has an
-  /// equal one.
+  /// Returns an input that reads this constant. Adds the constant to the graph unless an earlier node already
+  /// reads an equal constant.
   FusedInput made_input(std::string_view output, std::string_view what, const MatchConstant& constant) {
     const auto [made, is_new] = made_.try_emplace(unnamed_tensor(constant));
     if (is_new) {
@@ -254,7 +255,7 @@ class Rewriter {
         throw_user("it makes {} and {}, and a node makes one type", name_of(first), name_of(tensor.type));
   }
 
-  /// Returns `sizes`, with 0 for dimensions in which the value differs at the other end of a range.
+  /// Returns `sizes` with 0 for each dimension whose size is different at the other end of a range.
   Sizes sizes_of(std::string_view value, Sizes sizes) const {
     if (form_.other_end == nullptr || value.empty()) return sizes;
     const auto other = whole_shape(form_.other_end->of(value));
@@ -285,7 +286,8 @@ class Rewriter {
     return all;
   }
 
-  /// Returns an output's sizes. A size of 0 stands for the size of the first input in the same dimension.
+  /// Returns the sizes of an output. The size 0 means that the output's dimension has the size of the same
+  /// dimension of the first input.
   Sizes output_sizes(const FusedNode& fused, std::string_view output) const {
     Sizes sizes = sizes_of(output, shape(output));
     const FusedInput& first = fused.inputs[0];
@@ -356,7 +358,8 @@ class Rewriter {
     for (const OnnxValueInfo& output : model_.outputs) read_.insert(output.name);
   }
 
-  /// Adds conversions after the node that makes a value, or before all nodes.
+  /// Adds the conversions of all values. Conversions follow the node that makes their value. If no node makes
+  /// the value, they come before all nodes.
   void add_conversions(const FormGraph& graph) {
     std::unordered_map<std::string_view, std::size_t> made_at;
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
@@ -457,11 +460,12 @@ class Rewriter {
     return bytes;
   }
 
-  /// Returns the nodes in the file's order, changed where necessary so that each node follows the nodes that
-  /// make its inputs. A fused node takes the position of its match's last node. Readers of the match's other
-  /// outputs may stand before it in the file.
+  /// Returns the nodes in the file's order, which is changed where necessary, so that each node follows the
+  /// nodes that make its inputs. A fused node takes the position of the last node of its match. The order
+  /// must change if a reader of the match's other outputs stands before this position in the file.
   std::vector<std::size_t> ordered() const {
-    // For each node its position, or the position of the last node of its match if the match is replaced.
+    // For each node of a replaced match, the position of the match's last node. For any other node, its own
+    // position.
     std::vector<std::size_t> end(model_.nodes.size());
     std::iota(end.begin(), end.end(), 0);
     for (const Replacement& each : replaced_)
@@ -471,7 +475,7 @@ class Rewriter {
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const std::string_view output : model_.nodes[i].outputs) made_at[output] = end[i];
     std::vector<std::set<std::size_t>> readers(end.size());
-    // For each node, the number of inputs that are still to be made.
+    // For each node, the number of nodes that make its inputs and are not in `order` yet.
     std::vector<std::size_t> open(end.size(), 0);
     for (std::size_t i = 0; i < model_.nodes.size(); ++i)
       for (const auto* values : {&model_.nodes[i].inputs, &model_.nodes[i].captured})
@@ -504,8 +508,9 @@ class Rewriter {
     return std::string(record);
   }
 
-  /// Returns the input, or "" if it is a constant that nobody reads any more. Models of IR 3 list their
-  /// constants among the inputs. In newer ones such inputs have defaults that callers may override, and stay.
+  /// Returns the record of an input, or "" if the input is a constant that no node reads any more. Models of
+  /// IR version 3 list their constants among the inputs. In models of newer versions, an input with a
+  /// constant is a default that callers may override, so the input stays.
   std::string input_bytes(const OnnxValueInfo& input, std::string_view record) const {
     return fixed_.contains(input.name) && is_unread_now(input.name) ? std::string() : std::string(record);
   }
@@ -527,17 +532,17 @@ class Rewriter {
   std::vector<const std::pair<const std::string, std::string>*> made_in_order_;
   std::vector<Replacement> replaced_;
   ValueForms forms_;
-  std::string beside_;         ///< new nodes that are added to the original's (NodeForm::beside)
+  std::string beside_;         ///< new nodes in addition to the original's nodes (NodeForm::beside)
   bool is_microsoft_ = false;  ///< whether nodes of kMicrosoftDomain are made
   std::map<std::pair<std::string_view, Form>, std::string> form_names_;  ///< results of form_name()
   std::string converted_first_;                                          ///< conversions before all nodes
   /// Conversions, by the node that they follow.
   std::unordered_map<std::size_t, std::string> converted_after_;
   std::unordered_map<std::size_t, FusedNode> fused_;  ///< fused nodes, by the node whose position they take
-  std::set<std::size_t> gone_;                        ///< nodes that fused ones compute
+  std::set<std::size_t> gone_;                        ///< nodes that fused nodes replace
   std::unordered_set<std::string_view> fixed_, overridable_;  ///< constants of the file
   std::unordered_set<std::string_view> read_;                 ///< values that the remaining nodes read
-  /// Values that removed nodes read, and values that they made.
+  /// Values that removed nodes have read, and values that removed nodes have made.
   std::unordered_set<std::string_view> gone_read_, gone_made_;
 };
 

@@ -21,7 +21,7 @@ inline constexpr std::string_view kFusedDomain = "ai.lehr";
 std::string_view fused_operator(DType output);
 bool is_fused_operator(std::string_view op);
 
-/// A match, with the kernel that shall compute it.
+/// A match, and the kernel that replaces it.
 struct Replacement {
   const Match* match = nullptr;
   Workload workload;
@@ -42,7 +42,7 @@ struct KeptMatch {
 
 struct RewrittenModel {
   std::string bytes;            ///< the ONNX file
-  std::size_t replaced = 0;     ///< number of matches
+  std::size_t replaced = 0;     ///< number of replaced matches
   std::vector<KeptMatch> kept;  ///< replacements that could not be written
   std::map<const Match*, std::string>
       /// For each replaced match with a filter (or B), the name under which its node reads the filter (or B).
@@ -57,26 +57,27 @@ inline constexpr std::int64_t kNodeVersion = 4;
 struct NodeForm {
   /// The NAME of the exported library that has the nodes' kernels.
   std::string library = "kernels";
-  /// The shapes at the other end of a range of sizes. Dimensions that differ between both ends may have any
-  /// size at run time. nullptr: there is no range, and the sizes are those that the model was read with.
+  /// The shapes at the other end of a range of sizes. A dimension whose size differs between the two ends may
+  /// have any size at run time. nullptr: there is no range, and all sizes are the sizes that the model was
+  /// read with.
   const GraphShapes* other_end = nullptr;
-  /// If "", the new nodes replace the original's. Else the original's nodes stay, the new nodes read the
-  /// original's values, and the names of their outputs get this suffix.
+  /// If "", the new nodes replace nodes of the original. If not, all nodes of the original stay, the new
+  /// nodes read values of the original, and the names of the new nodes' outputs get this suffix.
   std::string_view beside = {};
 };
 /// Returns the form of a network's nodes, with the other end of its range if it has one.
 NodeForm node_form(const Network& network, std::string library = "kernels");
 
-/// Moves the matches that rewrite() would not replace to `matches.gaps`, each with its reason. Matches whose
-/// output type no fused node has (f16) stay, since programs call the kernels of these matches themselves.
-/// `matches` must be the network's.
+/// Moves each match that rewrite() would not replace to `matches.gaps`, with the reason. A match whose output
+/// has a type that no fused node supports (f16) is not moved, since programs call the kernel of such a match
+/// themselves. `matches` must be the matches of `network`.
 void leave_out_unwritten(const Network& network, Matches& matches);
 
 /// Rewrites the model. Everything that is not replaced is copied from the file. Constants that no node reads
 /// any more are left out, and equal new constants are written once. With a range of sizes, a match is
 /// replaced only if the dimensions that vary in its output are also dimensions of its first input. Throws
-/// Error(kUser) if the model already has nodes of kFusedDomain. Throws as external_file() does for external
-/// files.
+/// Error(kUser) if the model already has nodes of kFusedDomain. Throws the errors of external_file() for
+/// external files.
 RewrittenModel rewrite(const OnnxModel& model, const GraphShapes& shapes,
                        std::span<const Replacement> replacements, const NodeForm& form = {});
 

@@ -97,7 +97,8 @@ class Rounding {
     return bytes;
   }
 
-  /// Returns the name of the rounded value. Adds the casts that make it to `casts` if no earlier call has.
+  /// Returns the name of the rounded value. Adds the casts that make this value to `casts`, unless an earlier
+  /// call has added them.
   std::string rounded_value(std::string_view value, std::string& casts) {
     const auto [name, is_new] = names_.try_emplace(value, fmt::format("{}.rounded", value));
     if (!is_new) return name->second;

@@ -11,9 +11,9 @@
 
 namespace lehr {
 
-/// Returns the network's matches that apply() can replace. All other matches are gaps, with the reasons that
-/// apply() gives. A pool is part of a match only if a family on the device computes it together with its
-/// convolution.
+/// Returns the matches of the network that apply() can replace. All other matches become gaps, with the same
+/// reasons that apply() gives. A pool is part of a match only if a family on the device computes it together
+/// with its convolution.
 Matches served_matches(const Network& network, const Limits& limits);
 
 /// Returns other_forms() of these matches for the kernel families of the device's target. Forms with channels

@@ -91,7 +91,8 @@ class Builder {
     return together(parts);
   }
 
-  /// Returns a list with the number of sizes, then the first `rank` sizes, with 1 for missing sizes.
+  /// Returns a list that begins with the number of sizes. The first `rank` sizes follow; missing sizes are
+  /// written as 1.
   std::string padded(const std::string& sizes, std::int64_t rank) {
     const auto count = static_cast<std::size_t>(rank);
     const std::string all =

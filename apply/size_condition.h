@@ -15,7 +15,8 @@
 
 namespace lehr {
 
-/// Sizes that an input may have. Checked sizes with one name must be equal.
+/// Sizes that one dimension of an input may have. All checked dimensions with the same name must have the
+/// same size.
 struct SizeCheck {
   std::string input;
   std::size_t axis = 0;
@@ -32,8 +33,8 @@ void describe(auto& field, Is<SizeCheck> auto& check) {
 /// Returns each size once, such as "batch=1, sequence=1..128". A dimension without a name is written as
 /// "dimension 2 of x = 3".
 std::string sizes_text(std::span<const SizeCheck> checks);
-/// Returns checks of the sizes that the file leaves open and the user gives. `other_end` has the shapes at
-/// the other end of a range of sizes; nullptr: there is no range.
+/// Returns checks of the sizes that the file leaves open and that the user has given. `other_end` has the
+/// shapes at the other end of a range of sizes; nullptr: there is no range.
 std::vector<SizeCheck> size_checks(const OnnxModel& model, const GraphShapes& shapes,
                                    const GraphShapes* other_end = nullptr);
 

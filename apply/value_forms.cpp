@@ -70,7 +70,7 @@ FormedMatch FormGraph::match(const Replacement& replacement) const {
     const bool narrow = is_narrowed(tensors.at(i), shapes_, input);
     if (input.empty() || (narrow && is_rounded_once(constants_, input))) continue;
     const bool last = has_channels_last(replacement.workload) && is_image(replacement.workload, i);
-    // No value is read in another form: the filter is a constant that is written in the new layout.
+    // The filter needs no conversion, because it is a constant that is written in the new layout.
     if (i == 1 && has_channels_last(replacement.workload)) continue;
     formed.reads.push_back(
         {value(input), (narrow ? kNarrowForm : kPlainForm) | (last ? kLastForm : kPlainForm)});
@@ -134,8 +134,8 @@ Form FormGraph::form_of(const Node& node, const std::vector<Form>& wanted,
       last_made += (made[input] & kLastForm) != 0;
     }
   }
-  // A node takes bf16 only if its inputs are in bf16 already: a summand is not rounded just for a sum in
-  // bf16.
+  // A node gets bf16 only if its inputs are in bf16 already. A summand in f32 is not rounded only to make a
+  // sum in bf16 possible.
   const bool is_made = node.narrow == NarrowNode::kEngine ? narrow_made > 0 : narrow_made == narrow;
   if ((all & kNarrowForm) && node.narrow != NarrowNode::kNone && is_made) form |= kNarrowForm;
   if ((all & kLastForm) && node.may_be_last && last > 0 && last_made == last) form |= kLastForm;

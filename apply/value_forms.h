@@ -1,5 +1,5 @@
-// Decides which values of a network are in bf16 or have channels last if kernels compute its matches so, and
-// where casts and transposes are needed.
+// Decides which values of a network are in bf16 or have channels last, given the kernels that compute its
+// matches, and where casts and transposes are needed.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace lehr {
 
-/// How a value differs from the graph's value: bits.
+/// Bits that state how a value differs from the same value in the graph.
 using Form = unsigned;
 inline constexpr Form kPlainForm = 0;
 inline constexpr Form kNarrowForm = 1;  ///< the value is in bf16; in the graph it is in f32
@@ -28,7 +28,7 @@ struct Conversion {
 
 struct ValueForm {
   Form made = kPlainForm;
-  unsigned read = 0;  ///< bit 1 << F: it is read in form F
+  unsigned read = 0;  ///< bit 1 << F: the value is read in form F
 
   bool is_read(Form form) const { return (read >> form & 1) != 0; }
 };
@@ -54,15 +54,15 @@ struct ValueForms {
   std::vector<ValueForm> values;
   /// For each node, whether it is dropped: a match replaces it, or only dropped nodes read its outputs.
   std::vector<char> gone;
-  /// For each node between matches, the form that it reads and writes. A node takes a form that it can
-  /// compute in (narrow_node(), last_node()) if a reader of its output wants the form and its inputs have it.
+  /// For each node between matches, the form that it reads and writes. A node gets a form that it can compute
+  /// in (narrow_node(), last_node()) if its inputs have this form and a reader of its output wants the form.
   std::vector<Form> nodes;
 };
 
 /// A network's values and nodes by number, for many choices of kernels.
 class FormGraph {
  public:
-  /// Keeps references to both.
+  /// Keeps references to `model` and `shapes`.
   FormGraph(const OnnxModel& model, const GraphShapes& shapes);
 
   FormedMatch match(const Replacement& replacement) const;
@@ -99,11 +99,11 @@ class FormGraph {
   std::vector<Node> nodes_;
 };
 
-/// Whether the tensor is in bf16, but in the graph the value is in f32, or the constants are from which it is
-/// made.
+/// Whether the tensor is in bf16 although the graph's value is in f32. A value of "" is made from several
+/// constants, which are in f32.
 bool is_narrowed(const TensorSpec& tensor, const GraphShapes& shapes, std::string_view value);
-/// Whether the value is a constant, which is rounded once, when the network is rewritten. A value of "" is a
-/// constant made from several others.
+/// Whether the value is a constant. A constant is rounded only once, when the network is rewritten. A value
+/// of "" is a constant that is made from several other constants.
 bool is_rounded_once(const Constants& constants, std::string_view value);
 /// Returns the tensors of a workload in the order of Match::inputs.
 std::vector<TensorSpec> inputs_of(const Workload& workload);

@@ -37,7 +37,7 @@ std::string metadata(std::string_view key, std::string_view value) {
   return bytes_field(kMetadataField, bytes_field(1, key) + bytes_field(2, value));
 }
 
-/// Returns the value of a key; "" if it does not exist.
+/// Returns the value of the key `wanted`; "" if the key does not exist.
 std::string_view metadata_in(std::string_view model, std::string_view wanted) {
   for (Wire wire(model); wire.next();) {
     if (wire.field() != kMetadataField) continue;
@@ -48,7 +48,7 @@ std::string_view metadata_in(std::string_view model, std::string_view wanted) {
   return {};
 }
 
-/// Returns the network without branches: only the branch with kernels, if there are branches.
+/// Returns the network without branches. If the network has branches, this is the branch with kernels.
 std::string plain_model(const std::string& bytes) {
   auto plain = unbranched(bytes);
   return plain ? *std::move(plain) : bytes;
@@ -116,7 +116,7 @@ bool take_stated_tolerance(const std::string& folder, EngineCheck& check) {
 namespace {
 
 /// Returns the matches that fused nodes of a written network compute. Returns an empty list if the original
-/// lacks one of them. `library` gets the library's name.
+/// network lacks one of these matches. Sets `library` to the name of the library.
 std::vector<Replacement> replacements_in(const Network& network, const OnnxModel& written,
                                          std::string& library) {
   std::map<std::string_view, const Match*> matches;

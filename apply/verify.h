@@ -17,8 +17,8 @@ std::optional<int> threads_of_folder(const std::string& folder);
 std::string stated_tolerance_bytes(const EngineCheck& check);
 /// Returns a field of a model that states the input sizes for its kernels; "" if no size is open.
 std::string stated_sizes_bytes(std::span<const SizeCheck> checks);
-/// Sets the tolerances of `check` to those that the folder's model states, except where `check` already has a
-/// tolerance. Returns whether the model states a tolerance.
+/// Sets the tolerances of `check` to the tolerances that the folder's model states. A tolerance that `check`
+/// already has is not changed. Returns whether the model states a tolerance.
 bool take_stated_tolerance(const std::string& folder, EngineCheck& check);
 
 /// Compares the network in a folder of `lehr apply` with the original. First it compares the outputs, then

@@ -1,4 +1,4 @@
-// Counting the elements of a sum of arithmetic progressions, from the innermost loop outwards.
+// Counts the elements of a sum of arithmetic progressions, from the innermost loop outwards.
 #include "ir/footprint.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace lehr::ir {
 namespace {
 
-// The indices that an access reaches, relative to its first one: {0, s, ..., (n-1) s} + {0, t, ..., (m-1) t}
-// + ...
+// The indices that an access reaches, relative to its first index, as a sum of arithmetic progressions: {0,
+// s, ..., (n-1) s} + {0, t, ..., (m-1) t} + ...
 class ProgressionSum {
  public:
   void add(std::int64_t step, std::int64_t count) {
@@ -43,7 +43,8 @@ class ProgressionSum {
     std::int64_t count;
   };
 
-  // Merges two progressions if their sum is one progression: sets `step` and `count` to it and returns true.
+  // Merges `part` with the progression that `step` and `count` describe, if the sum of the two is a
+  // progression again. In this case sets `step` and `count` to the merged progression and returns true.
   static bool merge(const Part& part, std::int64_t& step, std::int64_t& count) {
     const bool part_is_fine = part.step <= step;
     const std::int64_t fine_step = part_is_fine ? part.step : step;
@@ -57,11 +58,12 @@ class ProgressionSum {
     return true;
   }
 
-  // Only the first size_ elements are used. Not initialised, which would take as long as everything else
-  // here.
+  // Only the first size_ elements are used. The array is not initialised, because that would take as long as
+  // the whole count.
   std::array<Part, 16> parts_;
   std::size_t size_ = 0;
-  // Product of the lengths of progressions that found no room in parts_: they count as independent.
+  // Product of the lengths of the progressions that found no room in parts_. These progressions are never
+  // merged.
   double overflow_ = 1;
 };
 
@@ -89,8 +91,9 @@ IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& ru
       if (coefficient != 0) extend(coefficient, nest.extents[d]);
       for (const IndexTerm& term : form.terms)
         if (term.depth == depth) extend(term.step, term.count);
-      // If an index is divided, the progressions of several loops may count more elements than these loops
-      // can reach.
+      // A loop with n iterations reaches at most n times as many elements as the loops inside it. An index
+      // with divisions and remainders gives one loop several progressions, and their product may exceed this
+      // limit.
       const double most = reached * std::min(own, static_cast<double>(nest.extents[d]));
       reached = std::min({indices.count(), static_cast<double>(range.high - range.low), size, most});
     }

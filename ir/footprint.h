@@ -29,9 +29,9 @@ struct Run {
 IndexRange footprints(const IndexForm& form, const LoopNest& nest, const Run& run, std::int64_t elements,
                       PerLoop<double>& result);
 
-/// Estimates the union of all accesses to each buffer. Accesses with equal range and footprint count as the
-/// same set of elements. The sizes of different sets add up, capped by the range that they span together and
-/// by the buffer's size.
+/// Estimates how many bytes of each global buffer all accesses touch together. Accesses with equal range and
+/// footprint count as the same set of elements. The sizes of different sets add up, capped by the range that
+/// they span together and by the buffer's size.
 class TouchedBytes {
  public:
   explicit TouchedBytes(std::pmr::memory_resource* memory) : entries_(memory) { entries_.reserve(16); }

@@ -9,8 +9,10 @@
 namespace lehr {
 namespace {
 
-// Returns the windows of a pool; nullopt if they differ in height and width. If the output's size is rounded
-// up, the last window ends after the image, and the padding is increased to include it.
+// Returns the windows of a pool with input shape `image` and output shape `pooled`. Returns nullopt if window
+// size, stride or padding differs between height and width, if the stride is too large, or if the windows do
+// not give the output's shape. If ONNX rounds the output's size up, the last window may end after the padded
+// image. The padding after the image is then increased to include the last window.
 std::optional<PoolWindows> windows_over(const ImageWindow& window, const Sizes& image, const Sizes& pooled) {
   PoolWindows windows = {window.kernel[0], window.stride[0], window.before[0], window.after[0]};
   if (windows.stride > kMostWindow) return std::nullopt;
@@ -106,7 +108,7 @@ ProblemOr<Gemm> matmul_problem(const std::optional<Sizes>& a, const std::optiona
   const Sizes a_batch(a->begin(), a->end() - 2), b_batch(b->begin(), b->end() - 2);
   const std::int64_t batch = product(a_batch, 0, a_batch.size());
   if (product(b_batch, 0, b_batch.size()) == 1) {
-    // All batches have the same B, so their rows form one product.
+    // All products of the batch have the same B, so the rows of all A form the rows of one larger product.
     if (__builtin_mul_overflow(problem.m, batch, &problem.m)) return "it is too large";
   } else if (a_batch == b_batch) {
     problem.batch = batch;

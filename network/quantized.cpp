@@ -20,11 +20,11 @@
 namespace lehr {
 namespace {
 
-/// Upper limit of the steps that are followed. Epilogues are shorter, since few steps may occur more than
-/// once.
+/// Maximum number of steps after the operator that are examined. Epilogues have fewer steps, since few kinds
+/// of steps may occur more than once.
 constexpr std::size_t kMostSteps = 16;
-/// Scales whose relative difference is smaller count as equal. A bias in the unit of the sums states its
-/// scale in the file, where the product of the operands' scales is rounded.
+/// Scales count as equal if their relative difference is at most this number. The scale of an integer bias
+/// should be the product of the operands' scales, but the file contains a rounded product.
 constexpr double kSameScale = 1e-5;
 
 /// A quantized operator, and the match that begins with it.
@@ -61,7 +61,8 @@ class QuantizedMatch {
 
   std::optional<Sizes> shape(std::string_view value) const { return whole_shape(graph_.shapes.of(value)); }
 
-  /// Reads the problem, its operands, and the steps of the operator itself.
+  /// Reads the operator's problem, its operands, and the steps that the operator itself includes (bias,
+  /// quantization of the output).
   void begin() {
     const std::string_view op = main_.op;
     const bool plain = op == "Conv" || op == "Gemm" || op == "MatMul";
@@ -100,8 +101,9 @@ class QuantizedMatch {
     return {"", made_->quant_params, std::nullopt};
   }
 
-  /// Subtracts the zero points from constant weights if the differences fit s8, and makes new weights from
-  /// them. For weights of u8 they often fit, since their zero points are near 128.
+  /// Replaces constant weights by new weights without zero points: each zero point is subtracted from its
+  /// elements. Changes nothing if a difference does not fit s8. Differences of u8 weights often fit, since
+  /// the zero points of such weights are near 128.
   void centre_weights() {
     QuantParams& quant_params = w_.quant_params;
     const bool of_u8 = quant_params.type == OnnxType::kU8;
@@ -168,7 +170,8 @@ class QuantizedMatch {
 
   std::int64_t channels() const { return channels_of(workload_); }
 
-  /// Returns the type of the weights: s7 if all elements are known and fit s7, else s8.
+  /// Returns the type of the weights. It is s7 if all elements are constants of the file from -64 to 64, else
+  /// s8.
   DType second_type() const {
     if (made_)
       return std::ranges::all_of(made_->bytes,
@@ -206,8 +209,8 @@ class QuantizedMatch {
     gemm.b.constant = has_fixed_weights();
   }
 
-  /// Adds the bias. A bias of integers in the unit of the sums is added to the sums. Any other bias becomes a
-  /// later step in f32.
+  /// Adds the bias. A bias of integers is added to the integer sums of the products if its scale is the
+  /// product of the operands' scales. Any other bias becomes a step in f32 after the sums.
   void take_bias(std::string_view name, bool plain) {
     const auto sizes = shape(name);
     if (!sizes || !is_per_channel(*sizes, channels(), 1)) refuse("its bias is not one for each channel");
@@ -237,7 +240,8 @@ class QuantizedMatch {
     return true;
   }
 
-  /// Adds a step in f32 that adds a constant per channel. Returns false if the value is not such a constant.
+  /// Appends a step that adds one f32 constant per channel. Returns false if the value is not such a
+  /// constant.
   bool add_bias(std::string_view value, const std::optional<QuantizedValue>& quantized) {
     const OnnxTensor* const tensor = graph_.shapes.of(quantized ? quantized->value : value).constant;
     if (tensor == nullptr || element_count(*tensor) != channels() || channels() > kMostChannels) return false;
@@ -265,7 +269,8 @@ class QuantizedMatch {
     if (!quant_params.is_one()) refuse("its output has a scale for each channel");
     using Kind = QuantizedStep::Kind;
     std::vector<QuantizedStep>& steps = now_.steps;
-    // Quantizing before a MaxPool and again after it gives the same as quantizing only after it.
+    // If values are quantized with equal parameters before and after a MaxPool, the first quantization can be
+    // omitted: the result is the same.
     if (const std::size_t count = steps.size(); count >= 2) {
       const QuantizedStep &before = steps[count - 2], &last = steps[count - 1];
       if (last.kind == Kind::kStep && last.step.op == EpilogueOp::kMaxPool && before.kind == Kind::kCode &&
@@ -284,8 +289,8 @@ class QuantizedMatch {
     return reader;
   }
 
-  /// Adds the next node to the match, or several nodes that compute a function. Returns false if that is not
-  /// possible.
+  /// Adds the next node to the match, or the next several nodes that together compute a function. Returns
+  /// false if the match cannot be extended.
   bool advance() {
     try {
       return take_node() || (!now_.quantized && take_function());
@@ -432,7 +437,7 @@ class QuantizedMatch {
   const OnnxNode& main_;
   Workload workload_;  ///< the workload, without its epilogue and the type of its output
   QuantizedValue x_, w_;
-  std::optional<QuantizedWeights> made_;  ///< the weights, if the file does not have them in this form
+  std::optional<QuantizedWeights> made_;  ///< new weights, if the file's weights are not used as they are
   std::string_view bias_;                 ///< name of the bias that is added to the sums; "": no such bias
   State now_;
   std::string why_not_ = "its epilogue cannot be told";

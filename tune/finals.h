@@ -1,5 +1,5 @@
-// The end of a session: which kernels are timed against the default, when each is proven, and which one wins.
-// Contains only decisions: functions of times, costs and the seconds that are left.
+// Decisions at the end of a session: which kernels are timed against the default, when each kernel is proven,
+// and which kernel wins. All decisions are pure functions of times, costs and the seconds that are left.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,9 @@
 
 namespace lehr {
 
-/// Returns at most `count` positions in trials.all(): those of the fastest trials with different kernels, the
-/// fastest first. Two kernels are compared by source hash if both hashes are known. The default is left out.
+/// Returns the positions in trials.all() of the fastest trials, the fastest first. At most `count` positions
+/// are returned, and each kernel occurs only once. Trials with the same source hash have the same kernel. A
+/// trial whose hash is not known counts as a kernel of its own. The default is left out.
 std::vector<std::size_t> pick_finalists(const Trials& trials, const std::optional<Point>& the_default,
                                         std::size_t count);
 
@@ -32,7 +33,7 @@ struct FinalsCosts {
   std::optional<FinalistCost> the_default;  ///< nullopt: there is no default
   std::vector<FinalistCost> finalists;      ///< the fastest first
   SwapCosts inputs;
-  double compile_s = 0;  ///< for each kernel; 0: all kernels are compiled already
+  double compile_s = 0;  ///< for compiling one kernel; 0: all kernels are compiled already
   int libraries = 0;
   double library_s = 0;  ///< for starting one library
   int challengers = 0;
@@ -46,21 +47,22 @@ struct FinalsPlan {
   double search_s = kNoLimitS;  ///< seconds that each library may search for its fastest algorithm
 };
 
-/// Splits the time that is `left`. Time for the proofs of the fastest kernel and of the default is set aside
-/// first. If the rest is short, the plan gives up the following in this order: finalists down to two, the
-/// libraries' searches, rounds down to kLeastRounds, libraries, challengers, the second finalist, the
-/// default's proof, the fastest kernel's proof. Returns nullopt if there is no time for a contest.
+/// Divides the time that is `left` among the parts of the finals. Time for the proofs of the fastest kernel
+/// and of the default is reserved first. If the remaining time is too short, the plan does without the
+/// following, in this order: all finalists but two, the searches of the libraries, all rounds but
+/// kLeastRounds, the libraries, the challengers, the second finalist, the proof of the default, the proof of
+/// the fastest kernel. Returns nullopt if there is no time for a contest.
 std::optional<FinalsPlan> plan_finals(const FinalsCosts& costs, TimeLeft left, const ContestOptions& contest);
-/// Returns the shortest duration, in seconds, of finals that prove the default and the faster of two
-/// finalists.
+/// Returns the shortest possible duration, in seconds, of finals with two finalists that prove the default
+/// and the faster finalist.
 double least_finals_s(const FinalsCosts& costs, const ContestOptions& contest);
 
 // --- who is proven
 
 enum class ProofState {
   kNone,    ///< no proof was asked for, or there was no time
-  kHalf,    ///< the results on other inputs are right
-  kProven,  ///< the results on other inputs and on the search's inputs are right, in many calls
+  kHalf,    ///< the results on the other inputs are right
+  kProven,  ///< the results on the other inputs and on the search's inputs are right
   kFailed,
 };
 /// Returns "none", "half", "proven" or "failed", as in JSON.
@@ -79,16 +81,17 @@ struct ProofStep {
   double seconds = 0;  ///< for Measurer::prove()
 };
 
-/// Returns the first contender that has not failed. It is the one to report. nullptr: all failed.
+/// Returns the first contender whose proof has not failed. This contender will be reported as the winner.
+/// Returns nullptr if all proofs have failed.
 const Contender* leader_of(std::span<const Contender> contenders);
-/// Returns the next step, or nullopt if nothing is left to prove or no step fits. `contenders` are ordered:
-/// first the kernels that are faster than the default by more than the noise, the fastest first, then the
-/// default, then all others.
-/// Other inputs are put in place once. On them the leader is proven first, then the default, then further
-/// contenders while there is `left.wanted_s`. Then the search's own inputs are put back, and the leader and
-/// the default are proven on them. The default's proof only guards the ratio. If the leader fails, the next
-/// contender takes its place. If that contender was not called on other inputs yet, these are put in place
-/// again.
+/// Returns the next step. Returns nullopt if nothing is left to prove, or if no step fits into the time that
+/// is left. `contenders` must be ordered: first the kernels that are faster than the default by more than the
+/// noise, the fastest first, then the default, then all other kernels. The other inputs are put in place
+/// once. With these inputs the leader is proven first, then the default, then further contenders until
+/// `left.wanted_s` is used up. Then the search's own inputs are put back, and the leader and the default are
+/// proven with them. The proof of the default only protects the reported ratio. If the proof of the leader
+/// fails, the next contender becomes the leader. If the new leader has not been proven with the other inputs
+/// yet, these inputs are put in place again.
 std::optional<ProofStep> next_proof(std::span<const Contender> contenders, Inputs in_place, SwapCosts swaps,
                                     TimeLeft left);
 

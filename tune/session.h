@@ -1,5 +1,5 @@
-// One task from start to result: the only module that uses space, models, strategy, measurer and database
-// together.
+// Tunes one task, from the first measurement to the verdict. This is the only module that uses space, models,
+// strategy, measurer and database together.
 #pragma once
 
 #include <optional>
@@ -17,16 +17,16 @@
 
 namespace lehr {
 
-/// Measures the defaults, then the proposals, until a stop rule fires, and then times the finalists again. It
-/// appends each trial and the verdict to the database at once. The result is never slower than the default
-/// beyond noise. Given the same outcomes, the session is deterministic by seed, unless a time limit ends it.
-/// Throws Error when the environment is lost (device, compiler, database); everything measured until then is
-/// in the database.
+/// Measures the defaults first, and then proposals until a stop rule fires. At the end it times the finalists
+/// again. The session appends each trial, and the verdict, to the database as soon as it is known. The result
+/// is never slower than the default beyond noise. Given the same outcomes, the session is deterministic by
+/// seed, unless a time limit ends it. Throws Error if the device, the compiler or the database fails. All
+/// trials measured before the failure are in the database.
 class Session {
  public:
-  /// Borrows `device` and the logs. Only this session may use the device's measurer from begin() or resume()
-  /// to pause() or the end. `tuner` replaces the one that `options.strategy` names. CHECKs that there is a
-  /// default.
+  /// Borrows `device` and the logs. From begin() or resume() to pause() or end(), no other session may use
+  /// the device's measurer. `tuner` replaces the tuner that `options.strategy` names. CHECKs that
+  /// `candidates` has a default.
   Session(Task task, Candidates candidates, const OpenDevice& device, Logs logs, SessionOptions options,
           Tuner tuner = {});
   Session(const Session&) = delete;
@@ -35,17 +35,19 @@ class Session {
 
   // The steps of run(), for sessions that take turns on one device (many_tasks.h).
 
-  /// Reads the log's rows of this task, and measures the first default: enough for a result.
+  /// Reads the log's rows of this task, and measures the first default. After that the session has a result.
   void begin();
-  /// Proposes, measures and learns some times. The first call begins with the hints of other tasks, the other
-  /// defaults and the warm starts. Returns false if a stop rule has fired.
+  /// Repeats several times: proposes candidates, measures them, and learns from the outcomes. The first call
+  /// begins with the hints from other tasks, the remaining defaults and the warm starts. Returns false if a
+  /// stop rule has fired.
   bool round();
-  /// Runs the finals and returns the result. `reason` says why there are no more rounds, if no stop rule has
-  /// fired. `finals_s` is the time for the finals of a session that shares its time limit. If nullopt, the
-  /// finals have the rest of the session's own time.
+  /// Runs the finals and returns the result. If no stop rule has fired, `reason` states why there are no more
+  /// rounds. `finals_s` is the time for the finals of a session that shares its time limit with other
+  /// sessions. If `finals_s` is nullopt, the finals may use the rest of the session's own time.
   Summary end(StopReason reason, std::optional<double> finals_s = std::nullopt);
-  /// Call pause() before another session uses the device, and resume() when this session gets the device
-  /// back. The clock stands still between the two calls. The inputs are made again when they are needed.
+  /// Call pause() before another session uses the device, and resume() when this session may use the device
+  /// again. The time between the two calls does not count against the session's time limit. The inputs are
+  /// made again when they are needed.
   void pause() { budget_.pause(); }
   void resume() { budget_.resume(); }
 
@@ -70,9 +72,9 @@ class Session {
   void probe_roof();
   Progress progress() const;
   bool out_of_budget();
-  /// Returns the time that is left. Its `wanted_s` is the time until the finals are due.
+  /// Returns the time that is left. Its member `wanted_s` is the time until the finals must begin.
   TimeLeft time_left() const;
-  /// Returns the mean seconds of a trial, all its costs included; 0: not known yet.
+  /// Returns the mean duration of a trial in seconds, with all costs of the trial; 0: not known yet.
   double seconds_per_trial() const { return budget_.per_trial_s(trials_.measured()); }
   bool interrupted() const { return device_.stopped(); }
   void report(EventKind kind, std::string note);
@@ -96,7 +98,7 @@ class Session {
   bool warmed_up_ = false;
   bool model_expects_gain_ = true;
   std::optional<StopReason> stop_;
-  int spent_ = 0;  // trials of the budget that earlier runs, which were cut off, have spent
+  int spent_ = 0;  // trials of the budget that earlier, interrupted runs have spent
 };
 
 }  // namespace lehr

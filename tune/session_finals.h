@@ -1,4 +1,4 @@
-// The end of a session: the participants, the contest and the proofs, and the verdict.
+// The end of a session: chooses the participants, runs the contest and the proofs, and forms the verdict.
 #pragma once
 
 #include <functional>
@@ -31,41 +31,46 @@ struct FinalsParts {
 
 class Finals {
  public:
-  /// Borrows the parts.
+  /// Borrows all members of `of`.
   explicit Finals(const FinalsParts& of);
 
   /// Chooses the first default that ran. All other kernels are compared with it.
   void choose_default();
   const std::optional<Point>& the_default() const { return default_; }
-  /// Recalls the verdict of an earlier run that still holds. The verdict's winner takes part.
+  /// Reads the log for a verdict of an earlier run that still holds. If there is such a verdict, its winner
+  /// takes part in the contest.
   void recall_verdict();
   const Point* earlier_winner() const { return earlier_ ? &earlier_winner_ : nullptr; }
-  /// Gives the measurer the log's findings of libraries' searches, and sets how long each library may search.
+  /// Passes to the measurer the algorithms that earlier searches of the libraries have found, as the log has
+  /// them. Sets how long each library may search: `search_s` seconds.
   void prepare_libraries(double search_s);
 
-  /// Keeps time in the budget: the finals' fraction, or more if a contest with its proofs needs more.
+  /// Reserves time for the finals in the budget. The reserved time is finals_share_s(), or more if a contest
+  /// and its proofs need more.
   void keep_time() const;
   /// Estimates the shortest duration of the finals in seconds: a contest of two finalists, and both proofs.
   double least_s() const;
-  /// Returns the plan; nullopt if there is nothing to decide, or no time for it.
+  /// Returns the plan of the finals. Returns nullopt if there is nothing to decide, or if there is no time
+  /// for a contest.
   std::optional<FinalsPlan> plan() const;
-  /// Draws the conclusion from single trials. For use when plan() has returned nullopt.
+  /// Forms the verdict from single trials. For use when plan() has returned nullopt.
   void conclude_from_trials();
   /// Runs the contest and the proofs; `first` is plan()'s result.
   void run(const FinalsPlan& first);
   void check_determinism();
 
  private:
-  /// Returns the seconds that the finals may take from now on, and the hard limit.
+  /// Returns the seconds that the finals should take from now on (`wanted_s`) and may take at most
+  /// (`most_s`).
   TimeLeft left() const;
   std::optional<FinalsPlan> plan(const std::vector<Point>& points) const;
   /// Returns the default, then the fastest trials.
   std::vector<Point> finalists() const;
-  /// Measures the points that only earlier runs have measured, for about `seconds`. Returns the points that
-  /// this session has measured and therefore checked.
+  /// Measures, for about `seconds`, those points that only earlier runs have measured. Returns all points
+  /// that this session has measured, because their outputs have been checked.
   std::vector<Point> entrants(std::vector<Point> points, double seconds);
   FinalsSides sides_of(const std::vector<Point>& points) const;
-  /// Whether an earlier run's verdict stays when there was no contest.
+  /// Whether the verdict of an earlier run remains valid if this session had no contest.
   bool earlier_verdict_stands() const;
   void tell_earlier_verdict();
   void conclude_from_contest(const std::vector<Point>& points, const FinalsResult& result);

@@ -22,18 +22,21 @@ struct SessionOptions {
   /// Names of baselines in the finals. kUnfused is a kernel without the epilogue, followed by the epilogue;
   /// it is ignored if there is no such pair (Candidates::unfused).
   std::vector<std::string> baselines;
-  /// Whether rows of earlier runs of this workload are answers, which are not measured again.
+  /// Whether the session uses the outcomes that the log has for this workload from earlier runs, instead of
+  /// measuring again.
   bool reuse = true;
-  bool transfer = true;        ///< whether rows of other tasks are hints
-  bool resumes = true;         ///< whether trials of runs that were cut off count in the budget
+  bool transfer = true;        ///< whether the log's rows of other tasks serve as hints
+  bool resumes = true;         ///< whether trials of interrupted earlier runs count against the budget
   std::size_t finalists = 16;  ///< 0: no finals, and no verdict
-  /// Points of the space that are measured with the first default, whatever the budget and the log.
+  /// Points of the space that are measured together with the first default, even if the budget is spent or
+  /// the log has their outcomes.
   std::vector<Point> wanted;
   bool check_determinism = false;  ///< whether to run the winner twice on the same input and compare the bits
-  /// Seconds of the time limit that were spent before the session (opening the device); part of the set-up.
+  /// Seconds of the time limit that were spent before the session began, for example for opening the device.
+  /// They count as set-up.
   double before_s = 0;
-  /// The budget of several sessions that share a time limit. This session searches until the budget's kept
-  /// time begins. nullptr: the limit is not shared.
+  /// The common budget of several sessions that share a time limit. This session searches until the time that
+  /// the common budget reserves for finals begins. nullptr: the session has its own time limit.
   const Budget* shared = nullptr;
   double shared_s = 0;     ///< this session's share of the shared limit in seconds
   std::string session_id;  ///< unique: names this run in the database
@@ -43,19 +46,21 @@ struct SessionOptions {
   Budget::Now now_s;  ///< if empty: the steady clock
 };
 
-/// Returns 32 hex digits that no other run has, on this machine or another.
+/// Returns 32 hexadecimal digits that are different for each run on any machine.
 std::string new_session_id();
 
-/// Returns the columns that all rows of a session share. Stores its device in `log`.
+/// Returns a row with the columns that are equal in all rows of a session. Stores the session's device in
+/// `log`.
 Record common_row(const Task& task, const SessionOptions& options, Database& log);
 
 /// The logs that a session works with.
 struct Logs {
-  Database& own;                     ///< gets trials and verdicts, and has those of earlier runs
+  Database& own;                     ///< receives trials and verdicts; contains those of earlier runs
   const Database* others = nullptr;  ///< the log with the tasks that give hints; nullptr: `own`
 };
 
-/// Returns the part of a summary that is known from the start. `text` and `flops` are the problem's.
+/// Returns a summary with the members that are known before the session begins. `text` is the problem's text,
+/// and `flops` its number of operations.
 RunSummary begun_summary(const std::string& text, double flops, const Device& device,
                          const SessionOptions& options);
 

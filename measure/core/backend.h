@@ -1,5 +1,5 @@
-// How kernels for one target are compiled and run on this machine: one value per target. Each value lies in a
-// folder of its own and is listed in measure/worker/backends.cpp.
+// How kernels for one target are compiled and run on this machine. There is one Backend per target. Each
+// Backend is defined in a folder of its own and listed in measure/worker/backends.cpp.
 #pragma once
 
 #include <atomic>
@@ -22,9 +22,10 @@ namespace lehr {
 struct DeviceRequest {
   int ordinal = 0;  ///< which of several devices of one kind
   int threads = 0;  ///< number of CPU threads; 0: all that the process may use
-  /// Instruction set that a CPU is used with; with `native`, kernels may use all of the CPU's features.
+  /// Instruction set that CPU kernels may use. With `native`, kernels may use all of the CPU's features.
   Isa isa = {};
-  /// Whether to measure peak rates that are not known. It takes some tens of milliseconds.
+  /// Whether to measure the device's peak rates if they are not known. Measuring takes some tens of
+  /// milliseconds.
   bool measure_rates = false;
 };
 
@@ -32,13 +33,14 @@ struct DeviceRequest {
 struct CompileSettings {
   int jobs = 1;                             ///< number of compilations at once
   Isa isa = {};                             ///< instruction set of the device's limits
-  const std::atomic<bool>* stop = nullptr;  ///< once true, nothing is waited for any more; nullptr: never
+  const std::atomic<bool>* stop = nullptr;  ///< once true, waiting for compilations ends; nullptr: never
 };
 
 /// A line of `lehr doctor`.
 struct MachinePart {
   std::string_view name;
-  /// Describes what is installed. Throws Error(kEnvironment), whose text says what is missing and what to do.
+  /// Describes what is installed. If something is missing, throws Error(kEnvironment) with a text that states
+  /// what is missing and what to do.
   std::string (*describe)(const ToolPaths& tools);
 };
 
@@ -54,15 +56,17 @@ struct Backend {
   std::string_view instead = "";
   std::span<const MachinePart> parts;  ///< for `lehr doctor`
 
-  /// Whether candidates run on the CPUs that compile them. If so, they run on all of Limits::cores, and
-  /// nothing is compiled meanwhile unless a CPU is free. If not, compiling goes on while candidates are
-  /// timed, on all CPUs but one.
+  /// Whether candidates run on the CPUs that compile them. If true, candidates run on Limits::cores CPUs, and
+  /// meanwhile sources are compiled only if another CPU is free. If false, sources are compiled on all CPUs
+  /// but one while candidates are timed.
   bool on_host = false;
   /// Returns folders in which the target's libraries are searched after the loader's own search.
   std::vector<std::string> (*library_folders)(const ToolPaths& tools);
-  /// Returns nullopt if candidates can be compiled, else a sentence. nullptr: they can always be compiled.
+  /// Returns a sentence that explains why candidates cannot be compiled; nullopt if they can be compiled.
+  /// nullptr: candidates can always be compiled.
   std::optional<std::string> (*why_no_compiler)(const ToolPaths& tools) = nullptr;
-  /// Makes the compiler. nullptr: the worker compiler compiles, in as many processes as there are jobs.
+  /// Makes the compiler. nullptr: worker_compiler() makes the compilers, one in each of CompileSettings::jobs
+  /// worker processes.
   std::unique_ptr<Compiler> (*compiler)(const ToolPaths& tools, const CompileSettings& settings) = nullptr;
   std::unique_ptr<WorkerCompiler> (*worker_compiler)(const WorkerCompilerOptions& options) = nullptr;
   std::unique_ptr<Runner> (*make_runner)();
@@ -74,12 +78,12 @@ struct Backend {
   /// was the same candidate's) or "rotating" (calls use copies of the tensors in turn, which together exceed
   /// twice the last-level cache).
   std::string_view caches;
-  /// Measure rates of the device now, while no kernel runs: GFLOP/s of f32, and GB/s read. nullptr: not
-  /// possible.
+  /// Measure peak rates of the device while no kernel runs: peak_gflops() in GFLOP/s of f32, read_gbytes() in
+  /// GB/s read from memory. nullptr: not possible.
   double (*peak_gflops)(const Limits& limits) = nullptr;
   double (*read_gbytes)(const Limits& limits) = nullptr;
-  /// Returns an f32 rate in GFLOP/s that no kernel exceeds by much, however busy the machine is. nullptr: not
-  /// possible.
+  /// Returns an f32 rate in GFLOP/s that no kernel exceeds by much. The rate does not depend on how busy the
+  /// machine is. nullptr: not possible.
   double (*burst_gflops)(const Limits& limits) = nullptr;
   ContestOptions contest = {};
 };

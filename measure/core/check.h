@@ -10,15 +10,16 @@
 
 namespace lehr {
 
-/// Findings about an output, from the host or from a device. The error of an element is |got - expected|. For
-/// f16, bf16, u8 and s8 it is the distance from the expected value to the nearest value that rounds to the
-/// result, so an error of half a unit counts as 0.
+/// Findings of a comparison of an output with its expected values. The comparison runs on the host or on a
+/// device. The error of an element is |got - expected|. For f16, bf16, u8 and s8 it is the distance from the
+/// expected value to the nearest value that rounds to the result, so an error of half a unit counts as 0.
 struct Findings {
-  std::int64_t compared = 0;  ///< elements with an expected value
+  std::int64_t compared = 0;  ///< number of elements with an expected value
   std::int64_t wrong = 0;     ///< number of compared elements whose error exceeds the tolerance
-  /// Flat index, like first_unwritten and first_nan; -1: there is no such element.
+  /// Flat index of the first wrong element; -1: there is no such element. The same holds for first_unwritten
+  /// and first_nan.
   std::int64_t first_wrong = -1;
-  std::int64_t searched = 0;   ///< elements that were searched for NaNs and the poison (is_searched())
+  std::int64_t searched = 0;   ///< number of elements searched for NaNs and the poison (is_searched())
   std::int64_t unwritten = 0;  ///< number of searched elements that hold the poison
   std::int64_t first_unwritten = -1;
   std::int64_t first_nan = -1;  ///< flat index of a NaN that is not the poison
@@ -28,7 +29,7 @@ struct Findings {
   void add(const Findings& others);
 };
 
-/// An output that is rounded to 16 bits.
+/// A floating-point format of 16 bits.
 struct NarrowFormat {
   int fraction_bits = 0;
   int least_exponent = 0;  ///< exponent of the smallest normal value

@@ -28,9 +28,9 @@ class Compiler {
  public:
   virtual ~Compiler() = default;
   /// Compiles sources, in parallel if that pays, and returns one result per source in their order. Several
-  /// threads may call it at once. After `most_s` seconds a compilation is stopped and counts as kInterrupted:
-  /// the limit says nothing about the source. Throws Error(kEnvironment) only if the compiler itself is
-  /// missing or broken.
+  /// threads may call it at once. After `most_s` seconds all compilations that still run are stopped. They
+  /// count as kInterrupted, because the limit says nothing about the source. Throws Error(kEnvironment) only
+  /// if the compiler itself is missing or broken.
   virtual std::vector<Compiled> compile(std::span<const Source> sources, double most_s) = 0;
   std::vector<Compiled> compile(std::span<const Source> sources) { return compile(sources, kNoLimitS); }
   /// Keeps object files from now on, up to `most_bytes` in all. A source whose object is kept is not compiled
@@ -39,13 +39,14 @@ class Compiler {
   /// Returns the path of the object file kept for a source; "": no object is kept. The compiler owns the
   /// file.
   virtual std::string kept_object(const Source&) const { return ""; }
-  /// Returns "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0 --gpu-architecture=sm_90a ...". It is a part
-  /// of the device's identity.
+  /// Returns the compiler's version and options: "g++ 12.2.0 -O2 -march=native ..." or "NVRTC 13.0
+  /// --gpu-architecture=sm_90a ...". This text is a part of the device's identity.
   virtual std::string identity() const = 0;
 };
 
 struct WorkerCompilerOptions {
-  /// A real architecture, "sm_90a": with a virtual one registers and spills are not reported.
+  /// The architecture to compile for, such as "sm_90a". It must be a real architecture, because a compilation
+  /// for a virtual architecture ("compute_90a") reports neither registers nor spills.
   std::string arch;
   /// Folders that are searched after the loader's own path (Backend::library_folders).
   std::vector<std::string> library_directories = {};
@@ -55,8 +56,8 @@ struct WorkerCompilerOptions {
   friend bool operator==(const WorkerCompilerOptions&, const WorkerCompilerOptions&) = default;
 };
 
-/// A compiler that is a library. It compiles in this process, one source after the other, and is used by one
-/// thread. CompileWorkers (measure/worker/compile_workers.h) runs several of them, each in a worker process
+/// A compiler that is a library. It compiles one source after the other in this process. Only one thread may
+/// use it. CompileWorkers (measure/worker/compile_workers.h) runs several of them, each in a worker process
 /// of its own.
 class WorkerCompiler : public Compiler {
  public:

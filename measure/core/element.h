@@ -74,7 +74,8 @@ auto with_elements(DType type, const void* bytes, const Body& body) {
   return plain(double{});
 }
 
-/// Writes one element as store_elements() does. Unlike a float, a double can hold all values of s32 and f64.
+/// Writes one element as store_elements() does. The value is a double because, unlike a float, a double can
+/// hold all values of s32 and f64.
 void store_element(DType type, double value, void* bytes);
 /// Returns element `index` of an array of `type`.
 double load_element(DType type, const void* bytes, std::int64_t index);

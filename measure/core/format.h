@@ -36,7 +36,7 @@ std::string format_table(const std::vector<std::string>& header,
 
 /// Returns the text, cut to `width` with "..." at the end; width 0: the text is not cut.
 std::string cut_to(std::string text, std::size_t width);
-/// Returns the same table in Markdown.
+/// Returns a table in Markdown. `header` and `rows` have the same meaning as in format_table().
 std::string markdown_table(const std::vector<std::string>& header,
                            const std::vector<std::vector<std::string>>& rows);
 /// Returns a field of a comma-separated file, in quotes if the field needs them (RFC 4180).
@@ -46,8 +46,8 @@ std::string csv_quoted(const std::string& text);
 std::string format_time_us(double us);
 /// Returns "2.31x"; "-" for 0.
 std::string format_ratio(double ratio);
-/// Also append half the width of the 95 % interval, if the interval is known and not 0: "12.3 us +-1.4 %",
-/// "2.31x +-0.03".
+/// Return the same texts, followed by half the width of the 95 % interval if the interval is known and not 0:
+/// "12.3 us +-1.4 %", "2.31x +-0.03".
 std::string format_time_us(const Time& time);
 std::string format_ratio(const Ratio& ratio);
 /// Returns "59 s", "2 m 05 s", "1 h 02 m".

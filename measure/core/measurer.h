@@ -25,17 +25,18 @@ struct ContestEntry {
   /// Rounds count if their time is at most `calm_within` times the entry's best round times
   /// (measure/core/ratio.h); 0: all rounds count.
   double calm_within = 0;
-  /// Whether it was dropped after a stage as one of the slower contenders. `round_us` has the rounds until
-  /// then.
+  /// Whether the participant was dropped at the end of a stage because it was one of the slower contenders.
+  /// `round_us` then has the rounds until that stage.
   bool dropped = false;
-  bool finished = true;  ///< whether it was timed in at least kLeastRounds rounds
+  bool finished = true;  ///< whether at least kLeastRounds rounds were timed
   double turns_s = 0;    ///< wall seconds of loading the participant and of its turns
   double time_us = 0;    ///< median of calm_us()
   /// Median over the rounds; nullopt on the CPU, or if NVML does not report it.
   std::optional<GpuState> gpu;
   std::string note;        ///< how a baseline was run: "OPENBLAS_CORETYPE=SkylakeX", else ""
   std::string checked_by;  ///< Runner::checked_by(); "device and host": the host has compared a result, too
-  /// Result of the search of a baseline that searches for its fastest algorithm.
+  /// The algorithm that a baseline's search for its fastest algorithm found. nullopt: the participant made no
+  /// search.
   std::optional<LibraryFinding> finding = std::nullopt;
   double overhead_us = 0;  ///< Checked::overhead_us of a baseline
   /// Why a baseline could not be timed ("libdnnl.so.2 is not installed"); "": it was timed.
@@ -44,8 +45,8 @@ struct ContestEntry {
   std::optional<Failure> failure = std::nullopt;
 };
 
-/// A source of ours that takes part in a contest as a vendor library does: it cannot drop out, and it is not
-/// one of the kernels to choose from.
+/// A source of ours that takes part in a contest only for comparison, like a vendor library. A challenger
+/// cannot drop out, and it cannot become the winner.
 struct Challenger {
   std::string name;
   std::string note;  ///< copied to ContestEntry::note
@@ -60,19 +61,19 @@ struct ContestTime {
   double libraries_s = kNoLimitS;  ///< no library is started after it
 };
 
-/// The problem that a source is proven on.
+/// Selects the problem whose inputs are used to prove a source.
 enum class Inputs {
   kPrepared,  ///< the prepared problem
-  kOther,     ///< the second problem that prepare() got
+  kOther,     ///< the argument `other` of prepare()
 };
 /// Seconds for putting each problem's inputs in place.
 struct SwapCosts {
   double prepared_s = 0, other_s = 0;
   double both_s() const { return prepared_s + other_s; }
 };
-/// Minimum number of calls of a proof on each problem, and maximum number of calls on the other problem. Few
-/// rows of the other problem have expected values. They are enough to find results that a kernel returns from
-/// memory.
+/// kLeastProofs is the minimum number of calls of a proof on each problem. kMostOtherProofs is the maximum
+/// number of calls on Inputs::kOther. Only a few rows of that problem have expected values, which are enough
+/// to detect a kernel that returns results of an earlier call.
 inline constexpr int kLeastProofs = 2, kMostOtherProofs = 8;
 
 /// Time and counts of a measurer since it was constructed.
@@ -107,17 +108,17 @@ class Measurer {
   virtual ~Measurer() = default;
   /// Sets the problem that the next candidates run on. Call it before measure(). `other` is the same workload
   /// with other inputs, for proving finalists of a contest. If `plain` is set and the problem has no values,
-  /// a device that can check results itself does so.
+  /// a device that can check results itself checks them with `plain`.
   virtual void prepare(const Problem& problem, const std::optional<Problem>& other = {},
                        const std::optional<PlainSource>& plain = {}) = 0;
   /// Sets how baselines, by name, search for their fastest algorithms until the next prepare(). A baseline
-  /// that is not named searches without limit. If candidates run on a device other than the host, these
-  /// libraries start and search while the next sources are compiled and nothing runs; if not, they do so in
-  /// the contest.
+  /// that is not named searches without limit. If candidates run on a device other than the host, the
+  /// libraries start and search while the next sources are compiled and no candidate runs. If candidates run
+  /// on the host, the libraries start and search in the contest.
   virtual void prepare_baselines(std::map<std::string, LibrarySearch>) {}
   /// Compiles sources that will be measured in several problems. Their binaries are kept across prepare()
-  /// until the next call of hold(); with an empty span none are kept. A source that cannot be compiled in
-  /// `most_s` fails only when it is measured.
+  /// until the next call of hold(). A call with an empty span only discards the binaries. A source that
+  /// cannot be compiled in `most_s` fails only when it is measured.
   virtual void hold(std::span<const Source>, [[maybe_unused]] double most_s) {}
   /// Measures the sources that `next` returns until it returns nullopt, and returns the number of sources.
   /// After the first nullopt `next` is not called again, and the sources returned before are finished.
@@ -160,8 +161,8 @@ class Measurer {
   /// Runs one of the two halves of the proof of a source of the last contest: the half on the problem that
   /// `inputs` names. Call it before anything else is measured. It makes many calls within the loaded image
   /// that was timed, and compares each result, for about `seconds` and at least kLeastProofs calls. The two
-  /// halves together are 230 calls, in either order. Only both together find a source that returns results
-  /// computed before. Returns nullopt if all results were right.
+  /// halves together are 230 calls, in either order. Only both halves together detect a source that returns
+  /// results of an earlier call. Returns nullopt if all results were right.
   virtual std::optional<Failure> prove(std::size_t source, Inputs inputs, double seconds) = 0;
   /// Returns the costs of the last swaps of inputs. Before the first swaps it returns an estimate.
   virtual SwapCosts swaps() const { return {}; }

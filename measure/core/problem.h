@@ -15,10 +15,10 @@ namespace lehr {
 
 /// How a kernel uses an argument.
 enum class Role {
-  kIn,     ///< reads it
-  kOut,    ///< writes all of it; the argument is poisoned before each checked call
-  kInOut,  ///< reads and writes it; the argument is restored before each checked call
-  kScalar  ///< reads one number: on a CPU from its address, on a GPU by value
+  kIn,     ///< reads the argument
+  kOut,    ///< writes all elements; the argument is poisoned before each checked call
+  kInOut,  ///< reads and writes the argument, which is restored before each checked call
+  kScalar  ///< reads one number, which a CPU kernel gets by address, a GPU kernel by value
 };
 
 /// An argument of the kernel, in the order of its parameters.
@@ -59,13 +59,15 @@ struct Problem {
   const ProblemKind* kind = nullptr;  ///< makes the values; nullptr: they were set by hand
   std::uint64_t seed = 0;             ///< seed of the values
   std::vector<Argument> arguments;
-  /// Rows of the call, if kernels take the number of rows as an argument; outputs are then laid out by rows.
-  /// 0: the number is fixed.
+  /// Number of rows of the call, if kernels take this number as an argument. The outputs are then laid out by
+  /// rows. 0: kernels have no such argument.
   std::int64_t rows = 0;
-  /// Operations of a call, and the least bytes that it moves to and from memory; 0: not known.
+  /// `flops`: number of operations of a call. `bytes`: minimum number of bytes that a call moves to and from
+  /// memory. 0: not known.
   double flops = 0, bytes = 0;
   double full_flops = 8e9;  ///< if a call has more operations, only some elements have expected values
-  /// Wall seconds of making the values, and of making the expected values; 0: not made.
+  /// Wall seconds that making the values took, and that making the expected values took. 0: they were not
+  /// made.
   double inputs_s = 0, expected_s = 0;
 
   /// Whether each output has expected values.
@@ -91,8 +93,8 @@ struct ProblemKind {
   std::vector<unsigned char> (*table)(const Problem& problem, std::size_t argument) = nullptr;
   /// Sets the tolerances of outputs whose elements are all compared.
   void (*set_tolerances)(Problem& problem) = nullptr;
-  /// Returns elements of an output that tell different computations apart, ascending. Computing them on the
-  /// host takes about `products` products.
+  /// Returns, in ascending order, indices of output elements by whose values different computations can be
+  /// told apart. Computing these elements on the host takes about `products` multiplications.
   std::vector<std::int64_t> (*telling)(const Problem& problem, std::size_t output,
                                        std::int64_t products) = nullptr;
   /// Computes the expected values of `elements`, in the type Argument::expected_as.
@@ -114,18 +116,19 @@ Problem other_problem(Problem problem);
 /// `full_flops`. A problem that has values is not changed.
 void make(Problem& problem, int threads);
 
-/// Returns a smaller number of rows, to test whether a kernel that takes rows as an argument handles fewer
-/// rows. It is odd, so that tiles have a remainder. If only some elements have expected values, it is the
-/// number at which the last row has one. Returns 0 if there is only one row.
+/// Returns a smaller number of rows, for testing whether a kernel that takes the number of rows as an
+/// argument handles fewer rows. The result is odd, so that tiles have a remainder. If only some elements have
+/// expected values, the result is chosen so that the last row has an expected value. Returns 0 if there is
+/// only one row.
 std::int64_t fewer_rows(const Problem& problem);
 
 /// A kernel that computes the expected values on the candidates' device, element by element in f64.
 struct PlainSource {
-  /// Its parameters are the addresses of all arguments that are read, in their order (including in-place
-  /// arguments), then for each output an array of type Argument::expected_as, then numbers of bands (s32).
-  /// Blocks with blockIdx.y == y compute the elements of band bands[y].
+  /// The parameters are, in this order: the addresses of all arguments that are read (including in-place
+  /// arguments), an array of type Argument::expected_as for each output, and an array `bands` of s32. Blocks
+  /// with blockIdx.y == y compute the elements of the band with the number bands[y].
   Source source;
-  std::int64_t bands = 0;  ///< number of bands; together they hold all elements
+  std::int64_t bands = 0;  ///< number of bands, which together contain all elements
 };
 
 }  // namespace lehr

@@ -19,10 +19,10 @@ std::vector<double> calm_us(const ContestEntry& entry);
 Time time_of(const ContestEntry& entry);
 
 /// Returns how much faster `entry` is than `other`, from the rounds that are calm for both. If there are too
-/// few such rounds, the nearest to calm are added. Returns 0 if one entry was not timed. While another
-/// process was busy, contests of 1 s would have ordered pairs of CPU kernels 3 % apart correctly in 70 of 100
-/// cases with turns of 20 ms and all rounds, in 66 with turns of 2 ms and all rounds, and in 88 with turns of
-/// 2 ms and only the calm rounds (bench/results/ranking).
+/// few such rounds, the rounds that are nearest to calm are added. Returns 0 if one entry was not timed.
+/// While another process was busy, contests of 1 s would have ordered pairs of CPU kernels 3 % apart
+/// correctly in 70 of 100 cases with turns of 20 ms and all rounds, in 66 with turns of 2 ms and all rounds,
+/// and in 88 with turns of 2 ms and only the calm rounds (bench/results/ranking).
 Ratio speedup_over(const ContestEntry& entry, const ContestEntry& other);
 
 }  // namespace lehr

@@ -15,7 +15,7 @@
 
 namespace lehr {
 
-/// An argument that is a tensor map. It maps the tensor at position `tensor` (SourceParam::map).
+/// A kernel argument that is a tensor map of the argument at position `tensor` (SourceParam::map).
 struct TensorMapArgument {
   std::size_t tensor = 0;
   DType type = DType::kF32;
@@ -37,9 +37,9 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-/// Settings of a device that checks results itself. Without kernels results are checked on the host.
+/// Settings for checking results on the device. If `kernels` is empty, results are checked on the host.
 struct DeviceCheck {
-  std::string kernels;  ///< the binary of Backend::check_kernels; "": results are checked on the host
+  std::string kernels;  ///< path of the compiled Backend::check_kernels
   Candidate plain;      ///< the compiled PlainSource
   std::int64_t bands = 0;
   friend bool operator==(const DeviceCheck&, const DeviceCheck&) = default;
@@ -66,7 +66,7 @@ struct RunSettings {
 struct Fault {
   Failure failure;
   bool worker_lost = false;
-  bool of_another = false;  ///< whether an earlier candidate caused it: see Runner::damage_by_another()
+  bool of_another = false;  ///< whether an earlier candidate caused the failure (Runner::damage_by_another())
 };
 
 /// Findings of a checked call whose result is right.
@@ -85,10 +85,10 @@ struct RunOutput {
   int element_bytes = 1;
 };
 
-/// How long to sample. One sample is the mean time of as many calls as fill `sample_us` (one call if caches
-/// are cold). The defaults follow a noise study on two virtual cores: with 10 samples and 15 ms, the lower
-/// quartile orders two kernels that differ by 3 % correctly in 96-99 % of the cases if they are measured
-/// close together.
+/// How long to sample. One sample is the mean time of several calls that together take `sample_us`. If caches
+/// are cold, a sample is one call. The defaults follow a noise study on two virtual cores: with 10 samples
+/// and 15 ms, the lower quartile orders two kernels that differ by 3 % correctly in 96-99 % of the cases if
+/// they are measured close together.
 struct SampleRequest {
   double sample_us = 1000;
   int min_samples = 10;
@@ -100,7 +100,8 @@ struct SampleRequest {
   /// (measure/core/stats.h). 1: no such rule.
   double tolerance = 1;
   double tight_total_us = 60000;  ///< limit of the whole sampling time for `tolerance`
-  /// `tolerance` is ignored for a candidate whose whole interval is above this time; 0: for no candidate.
+  /// `tolerance` is ignored for a candidate whose whole 95 % interval is above this time. 0: `tolerance`
+  /// holds for all candidates.
   double contender_us = 0;
   friend bool operator==(const SampleRequest&, const SampleRequest&) = default;
 };
@@ -112,10 +113,10 @@ struct Samples {
   std::optional<GpuState> gpu = std::nullopt;  ///< nullopt on the CPU, and if NVML does not report it
 };
 
-/// Runs candidates. One thread calls it in this order: prepare once, then for each slot load, check (one call
-/// with poisoned outputs), time any number of times, unload. Several slots may be loaded at a time; slot 0
-/// holds the session's reference kernel. A CPU candidate may crash or hang in any of these calls. The parent
-/// process notices and reports it, so a runner need not guard against it.
+/// Runs candidates. One thread calls the functions in this order: prepare() once, then for each slot load(),
+/// check() (one call with poisoned outputs), any number of calls of time(), and unload(). Several slots may
+/// be loaded at a time; slot 0 holds the session's reference kernel. A CPU candidate may crash or hang in any
+/// of these calls. The parent process notices and reports it, so a runner need not guard against it.
 class Runner {
  public:
   Runner() = default;
@@ -130,8 +131,8 @@ class Runner {
   virtual void prepare(const Problem& problem, const RunSettings& settings) = 0;
   /// Returns where results are checked since prepare(): "host", "device", or "host: why the device does not".
   virtual std::string checked_by() const { return "host"; }
-  /// Returns the algorithm that prepare() found by searching, or was given and confirmed. nullopt: there was
-  /// no search, or no algorithm was right.
+  /// Returns the algorithm that prepare() has found by a search, or an earlier finding that prepare() has
+  /// confirmed. nullopt: there was no search, or no algorithm computed right results.
   virtual std::optional<LibraryFinding> finding() const { return std::nullopt; }
   /// Called before a candidate is loaded. Returns a fault if an earlier candidate has damaged memory that all
   /// candidates share. The worker is lost then.
@@ -145,11 +146,11 @@ class Runner {
   /// changed. Arguments that are changed in place are ignored, since many calls have changed them. Not called
   /// for a vendor library.
   virtual std::variant<Checked, Fault> check_left(int) { return Checked{}; }
-  /// Makes one more call if the device checks results. The host compares its whole output.
+  /// If the device checks results, makes one more call, and compares the call's whole output on the host.
   virtual std::variant<Checked, Fault> check_by_host(int) { return Checked{}; }
-  /// Replaces the inputs by those of another problem with the same tensors. From now on that problem's
-  /// outputs are expected. A slot that prepacks inputs does so again before its next call. Only called for
-  /// runners of candidates.
+  /// Replaces the inputs by the inputs of another problem with the same tensors. From now on the outputs of
+  /// that problem are expected. A slot that prepacks inputs does so again before its next call. Only called
+  /// for runners of candidates.
   virtual void replace_inputs(const Problem&) {
     throw Error(ErrorKind::kInternal, "a vendor library is not given other inputs");
   }

@@ -30,16 +30,19 @@ double estimate(std::span<const double> samples);
 Interval quantile_interval(std::span<const double> samples, double fraction);
 /// Returns the interval of estimate().
 Interval estimate_interval(std::span<const double> samples);
-/// Returns the interval of a candidate's time: the interval of its samples, corrected by the same factor as
-/// the time. Without samples it is the spread around the time.
+/// Returns the interval of a candidate's time. It is the interval of the samples, corrected by the same
+/// factor as the time. Without samples it reaches from half of `spread` (a fraction of the time) below the
+/// time to as much above the time.
 Interval interval_of(const Timing& timing);
 
-/// Limit of the correction by the reference kernel. If the reference kernel's time changed by more than this
-/// factor, another program disturbed it, and the change says nothing about the candidate. Without the limit
-/// single trials came out twice too fast (measured while four compilers ran on two cores, 2026-11-21).
+/// Largest correction factor by the reference kernel. If the reference kernel's time changed by a larger
+/// factor, another program disturbed the reference kernel, and the change says nothing about the candidate.
+/// Without this limit, the results of single trials were twice too fast (measured while four compilers ran on
+/// two cores, 2026-11-21).
 inline constexpr double kLargestCorrection = 1.15;
-/// Corrects `raw_us` by the reference kernel. `beside_us` is the reference kernel's time next to the
-/// candidate's, and `usual_us` its usual time in the session. If one of the two is 0, returns `raw_us`.
+/// Corrects `raw_us` by the reference kernel. `beside_us` is the reference kernel's time when it was timed
+/// next to the candidate. `usual_us` is the reference kernel's usual time in the session. If one of these two
+/// times is 0, returns `raw_us`.
 double corrected_us(double raw_us, double beside_us, double usual_us);
 
 }  // namespace lehr

@@ -50,20 +50,23 @@ class HostBuffers {
   const Problem& problem() const { return problem_; }
   /// Returns one pointer per argument, in their order.
   void* const* pointers() const { return pointers_.data(); }
-  /// Returns the memory that the previous layers of a network have just written: inputs that are not
-  /// constant, and the memory of the outputs, which outputs of other layers used before. The first input
-  /// comes last.
+  /// Returns the memory of all arguments with Argument::fresh. In a network such memory is in the caches when
+  /// the layer begins, because earlier layers have just written it. Besides inputs that are not constant it
+  /// may be the memory of outputs, which a network reuses. The order is the reverse of the order of the
+  /// arguments, so the first input comes last.
   std::vector<FreshBytes> fresh() const;
   /// Prepares a checked call: poisons outputs, and restores arguments that are changed in place.
   void reset_outputs();
   /// Takes over the values and expected outputs of a problem with the same arguments. The memory stays the
   /// same.
   void replace(Problem problem);
-  /// Returns which argument was written outside of its memory, or which input has changed; "": none was.
+  /// Returns a clause that names an argument outside of whose memory a byte was written, or an input that was
+  /// changed. Returns "" if there is no such argument.
   std::string damage() const;
-  /// Checks memory after a checked call: the outputs are written and right, and nothing else was changed.
-  /// After a candidate wrote outside of its outputs, the process cannot be trusted: Fault::worker_lost. If a
-  /// kernel was called with fewer than all `rows` (0: all rows), the remaining rows must be unchanged.
+  /// Checks the memory after a checked call. All outputs must be written and right, and no other memory may
+  /// have changed. If a candidate wrote outside of its outputs, Fault::worker_lost is set, because the
+  /// process cannot be trusted any more. `rows` is the number of rows that the kernel was called with; 0: all
+  /// rows of the problem. The outputs' remaining rows must be unchanged.
   std::variant<Checked, Fault> verdict(std::int64_t rows = 0) const;
   /// Checks the outputs after several calls. Arguments that are changed in place are ignored.
   std::variant<Checked, Fault> verdict_left() const;

@@ -1,5 +1,5 @@
-// A request is one packet, and so is its reply: words that end with a zero byte, together with descriptors
-// (unix(7), SCM_RIGHTS).
+// Each request and each reply is one packet. A packet consists of words, each ending with a zero byte, and of
+// file descriptors (unix(7), SCM_RIGHTS).
 #include "measure/system/supervisor.h"
 
 #include <fmt/format.h>
@@ -117,7 +117,8 @@ SpawnOptions spawn_options(const Packet& packet) {
   return options;
 }
 
-/// Takes over the CPUs of the thread that wants a child, since each thread may have its own.
+/// Pins this process to the CPUs with these numbers, so that its next child inherits them. The numbers are
+/// the CPUs of the thread that requested the child, since threads may be pinned to different CPUs.
 void take_cpus(const std::string& numbers) {
   std::vector<int> cpus;
   for (const std::string_view number : split(numbers, ','))
@@ -168,7 +169,8 @@ std::optional<Fd> descriptor_of_maker(int socket) {
   return process;
 }
 
-/// Waits for a request; returns whether there is another one.
+/// Waits until a request arrives on `socket` or the parent process ends. `parent` is the result of
+/// descriptor_of_maker(). Returns false if the parent process has ended.
 bool wait_for_request(int socket, int parent) {
   pollfd wanted[] = {{socket, POLLIN, 0}, {parent, POLLIN, 0}};
   while (poll(wanted, 2, -1) < 0)
@@ -176,8 +178,8 @@ bool wait_for_request(int socket, int parent) {
   return wanted[1].revents == 0;
 }
 
-/// Returns the words of the first packet on `socket`. Returns no words if the socket was closed, nullopt if
-/// `seconds` have passed.
+/// Returns the words of the first packet on `socket`. Returns an empty list if the socket was closed. Returns
+/// nullopt if no packet has arrived after `seconds`.
 std::optional<Words> greeting_of(int socket, double seconds) {
   const Deadline deadline = deadline_in(seconds);
   pollfd wanted = {socket, POLLIN, 0};
@@ -245,7 +247,7 @@ void Supervised::greet(const std::string& program) {
     return require_version(program, greeting->at(1), kVersion);
   std::string reason = "it is no program of Lehr's";
   if (!greeting) reason = fmt::format("no answer within {:g} s", kStartSeconds);
-  // The socket closes while the process is still dying.
+  // A process that ends closes its socket a short time before its status can be collected.
   const Deadline deadline = deadline_in(1);
   while (greeting && greeting->empty() && !child_has_ended(pid_) && milliseconds_left(deadline) > 0)
     usleep(200);

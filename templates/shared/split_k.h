@@ -1,6 +1,6 @@
-// Blocks that split k. Each block stores its sums to a workspace. The last block that arrives at a tile of C
-// adds up the sums of all parts, always in the order of the parts. The result does not depend on the order in
-// which the blocks run.
+// Blocks that split k: several blocks compute the same tile of C, and each multiplies its own part of k. Each
+// block stores its sums to a workspace. The block that finishes last adds up the sums of all parts, always in
+// the order of the parts. The result does not depend on the order in which the blocks run.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lehr {
 
-/// How the tiles along k are distributed: part p takes the tiles from p * most() on.
+/// How the tiles along k are distributed: part p takes at most most() tiles, beginning with tile p * most().
 struct SplitK {
   std::int64_t parts = 1;
   std::int64_t tiles = 1;  ///< number of tiles in all parts together
@@ -21,13 +21,15 @@ struct SplitK {
   std::int64_t least() const { return tiles - (parts - 1) * most(); }
 };
 
-/// Returns the possible numbers of parts for this k: 1, and larger ones with which each part has at least 256
-/// of k.
+/// Returns the numbers of parts that may be tried for this k: 1, and larger numbers for which each part still
+/// has at least 256 elements of k.
 std::vector<std::int64_t> split_k_values(std::int64_t k);
-/// Returns whether `split` is worth a trial. No part may be empty, and each must have 256 of k (splitting k
-/// pays only if k is long: in TensorRT-LLM's issue 17889 from 4096 on). `blocks`, the grid without the split,
-/// must be small. The workspace must not exceed 32 MiB (the limit that vendor libraries use); `part_bytes` is
-/// the size of one part's sums for the whole C, padding included.
+/// Returns whether `split` is worth a trial. One part always is. With several parts, no part may be empty,
+/// and k must have at least 256 elements per part (splitting pays only for a long k: in TensorRT-LLM's issue
+/// 17889 from 4096 on). The grid without the split, which has `blocks` blocks, must have at most two blocks
+/// per multiprocessor; `cores` is the number of multiprocessors. The workspace must not exceed 32 MiB (the
+/// limit that vendor libraries use). `part_bytes` is the size of one part's sums for the whole C, padding
+/// included.
 bool may_split_k(const SplitK& split, std::int64_t k, std::int64_t blocks, std::int64_t part_bytes,
                  int cores);
 /// Returns the number of parts that fills the device's idle multiprocessors; 1 if fewer than half are idle.
@@ -61,26 +63,28 @@ struct SplitKSums {
 };
 /// Declares the buffers in `sums`. `type` is the type of the sums.
 void add_split_k_buffers(ir::KernelBuilder& builder, DType type, SplitKSums& sums);
-/// The part of k, the tile of C and the thread that execute the statements below.
+/// Identifies a thread that executes the statements below: `part` is the index of its part of k, `tile` the
+/// index of its tile of C in the batch, and `thread` its index in the block.
 struct SplitKPlace {
   ir::Expr part = ir::integer(0);
   ir::Expr tile = ir::integer(0);
   ir::VarId thread{};
 };
-/// Stores `registers`, the sums of each block, to the workspace. In the last block of the tile, sets
-/// `registers` to the sums over all parts and then executes `then`. Must be executed by all threads of the
-/// block; `then` must not contain a barrier.
+/// Stores the thread's sums, which are in `registers`, to the workspace. In the block that arrives last at
+/// its tile of C, sets `registers` to the sums over all parts and then executes `then`. Must be executed by
+/// all threads of the block; `then` must not contain a barrier.
 ir::Block split_k_sum(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,
                       ir::BufferId registers, ir::Block then);
 
-// The steps of split_k_sum() as functions of their own, for blocks in which some threads have no sums.
-// Threads with sums execute split_k_leave(). Then all threads of the block execute split_k_arrive(), and in
-// its `last` the threads with sums execute split_k_total().
+// The steps of split_k_sum() as separate functions, for blocks in which some threads have no sums. First, the
+// threads with sums execute split_k_leave(). Then all threads of the block execute split_k_arrive(). Its
+// argument `last` contains split_k_total(), which again only the threads with sums execute.
 
-/// Returns where the sums of a block have the first element of vector `i` of thread `thread`.
+/// Returns the index of the first element of a thread's vector number `i`, relative to the first of the
+/// block's sums in an area of the workspace.
 ir::Expr split_k_vector(const SplitKSums& sums, ir::VarId thread, const ir::Expr& i);
-/// Returns where the sums of the `group`-th group of threads begin in the workspace, in the area of this
-/// part. The sums of a group are contiguous there, as they are in the order of split_k_vector().
+/// Returns the index in the workspace of the first sum of thread group number `group`, in the area of the
+/// part `place.part`. The sums of a group are contiguous in the workspace, in the order of split_k_vector().
 ir::Expr split_k_run(const SplitKSums& sums, const SplitKPlace& place, const ir::Expr& group);
 /// Stores the thread's sums to the part's own area of the workspace (addends == 1).
 ir::Block split_k_leave(ir::KernelBuilder& builder, const SplitKSums& sums, const SplitKPlace& place,

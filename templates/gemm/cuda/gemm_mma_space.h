@@ -26,13 +26,14 @@ struct GemmMmaProblem {
   bool async_copies = true;  ///< whether the device has cp.async
   int passes = 1;            ///< passes over the operands: 3 for 3xTF32
   bool rounds = false;       ///< whether f32 operands are rounded to tf32 in registers
-  /// Whether the tensor core adds up only the products of one step (mma_k() elements of k in each pass), and
-  /// these partial sums are added to the accumulators in f32. A tensor core truncates where f32 addition
-  /// rounds, so its error grows with the length of the sum.
+  /// Whether the products are summed up in two levels. The tensor core then adds up only the products of one
+  /// step, which are mma_k() elements of k in each pass. Additions in f32 add these partial sums to the
+  /// accumulators. The reason is that tensor cores truncate sums instead of rounding them, so their error
+  /// grows with the length of the sum.
   bool two_level = false;
-  /// If given, the product is a convolution: one operand is this view of the input, and the other one holds
-  /// the filters. With nhwc, A is the view, and k is contiguous in both operands. With nchw, B is the view,
-  /// whose columns are the pixels of one image. The batch is that of image_product().
+  /// If given, the product is a convolution: one operand is this view of the input, and the other operand
+  /// holds the filters. With nhwc, A is the view, and k is contiguous in both operands. With nchw, B is the
+  /// view, and its columns are the pixels of one image. image_product() states what the batch is.
   std::optional<ImageView> image = std::nullopt;
 
   std::int64_t bytes() const { return size_of(operand); }
@@ -40,18 +41,18 @@ struct GemmMmaProblem {
   std::int64_t chunk() const { return 16 / bytes(); }
   /// Returns the number of elements of k that one step multiplies: 32 bytes, whatever the type.
   std::int64_t mma_k() const { return 32 / bytes(); }
-  /// Returns the number of neighbouring rows of the product that a window of the pool combines to one; 1
-  /// without a pool.
+  /// Returns the number of pixels that a window of the pool combines to one pixel; 1 without a pool. These
+  /// pixels are neighbouring rows or columns of the product.
   std::int64_t window_pixels() const { return image ? image->window * image->window : 1; }
   bool pixels_are_columns() const { return image && image->conv.layout == ImageLayout::kNchw; }
   std::string_view family() const { return image ? "conv2d_mma" : "gemm_mma"; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }
 };
-/// Explains why tensor cores cannot multiply these types on this architecture, or why a grid cannot hold the
-/// batch. Returns nullopt if they can.
+/// Explains why tensor cores of this architecture cannot multiply the GEMM's types, or why the batch is too
+/// large for a grid. Returns nullopt if the family can compute the GEMM.
 std::optional<std::string> why_not_gemm_mma(const Gemm& gemm, const Limits& limits);
-/// Returns the problem. CHECKs that the family has an instruction for the types.
+/// Returns the problem of a workload. CHECKs that the family has an instruction for the workload's types.
 GemmMmaProblem gemm_mma_problem(const Workload& workload, const Limits& limits);
 
 /// The knobs; gemm_mma_knobs() states their meanings and units. All but `stages` are powers of two.
@@ -81,11 +82,13 @@ SplitK gemm_mma_split_k(const GemmMmaProblem& problem, const GemmMmaSchedule& sc
 /// Returns the number of block tiles of C in the whole batch.
 std::int64_t gemm_mma_tiles(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-/// One operand's tile: how it is copied, and how it lies in shared memory. `x` is the operand's dimension
-/// besides k: m or n. A line is a contiguous part of the tile in global memory, along k or along x.
+/// The tile of one operand: how the tile is copied, and its layout in shared memory. `x` is the operand's
+/// dimension other than k, which is m or n. A line is a part of the tile that is contiguous in global memory,
+/// along k or along x.
 struct GemmMmaTile {
   bool along_k = false;
-  /// Fragments are read by scalar loads, without swizzle, because ldmatrix cannot transpose the elements.
+  /// Whether fragments are read from shared memory by scalar loads, without swizzle, because ldmatrix cannot
+  /// transpose the elements.
   bool gathered = false;
   std::int64_t x = 0;  ///< extent of the matrix along x
   std::int64_t k = 0;
@@ -110,13 +113,13 @@ struct GemmMmaTile {
 GemmMmaTile gemm_mma_tile_a(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 GemmMmaTile gemm_mma_tile_b(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-/// For a C that goes through shared memory: return the elements between rows of the tile there, and the
-/// elements per store of a thread.
+/// For a tile of C in shared memory (stage_c == 1): gemm_mma_c_stride() returns the distance between rows in
+/// elements. gemm_mma_c_vector() returns the number of elements per store of a thread to global memory.
 std::int64_t gemm_mma_c_stride(const GemmMmaSchedule& schedule);
 std::int64_t gemm_mma_c_vector(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 
-/// Returns an upper bound on the 32-bit registers that ptxas needs for a thread without spilling
-/// (gemm_mma_space.cpp has its source).
+/// Returns an upper bound on the number of 32-bit registers that a thread needs if ptxas is not to spill any.
+/// gemm_mma_space.cpp states how the bound was found.
 std::int64_t gemm_mma_registers(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);
 /// Returns the shared memory of a block in bytes.
 std::int64_t gemm_mma_shared_bytes(const GemmMmaProblem& problem, const GemmMmaSchedule& schedule);

@@ -85,7 +85,7 @@ class Lowering {
     const SplitK split = tiles_k();
     return split.least() == split.most() ? integer(split.most()) : var(tiles_);
   }
-  /// Converts the number of a tile among this block's tiles of k to its number among all tiles of k.
+  /// Converts the index of a tile of k within this block's part of k to its index among all tiles of k.
   Expr tile_of_k(const Expr& tile) const { return s_.split_k > 1 ? var(first_tile_) + tile : tile; }
 
   /// Returns whether the epilogue's channels are columns of the C that this kernel computes. For a product,
@@ -109,7 +109,7 @@ class Lowering {
     }
     return out;
   }
-  /// Returns the number of pixels that a window of the pool combines to one; 1 without a pool.
+  /// Returns the number of pixels that a window of the pool combines to one pixel; 1 without a pool.
   std::int64_t window_pixels() const { return image_ ? image_->window * image_->window : 1; }
   bool pixels_are_columns() const { return image_->conv.layout == ImageLayout::kNchw; }
   Operands image_params() {

@@ -1,6 +1,6 @@
 // GEMM in f32 on CUDA cores: block, warp and thread tiles, both operands staged through shared memory. The
-// structure is that of the fastest public SGEMM kernels (salykova/sgemm.cu, CUTLASS's SIMT kernels); each
-// remaining choice is a knob.
+// kernels have the same structure as the fastest public SGEMM kernels (salykova/sgemm.cu, CUTLASS's SIMT
+// kernels). All other choices are knobs.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ namespace lehr {
 Template gemm_simt_template();
 
 /// Returns the kernel of the product `problem`, with the epilogue of `workload`. If the workload is a
-/// convolution, one operand is the view of its input (image_view.h), and the parameters are x, f and y. With
-/// nchw, B is the view, A holds the filters of one group, and the batch is images x groups. With nhwc, A is
-/// the view, and B holds the filters.
+/// convolution, one operand is a view of the convolution's input (image_view.h), and the kernel's parameters
+/// are x, f and y. With nchw, B is the view, A holds the filters of one group, and the batch is images x
+/// groups. With nhwc, A is the view, and B holds the filters.
 ir::Kernel lower_gemm_simt(const Workload& workload, const ProductView& problem,
                            const GemmSimtSchedule& schedule);
 

@@ -18,7 +18,8 @@ class Multiplication {
   }
 
  private:
-  /// Loads one operand's fragment at k into the buffer that `turn` selects (a constant once unrolled).
+  /// Loads the fragment of one operand at `k` into the fragment buffer number `turn`. `turn` becomes a
+  /// constant when the loop is unrolled.
   Block load_fragment(bool of_a, const Expr& k, const Expr& turn) {
     const GemmSimtOperand& from = of_a ? t_.a : t_.b;
     const BufferId to = of_a ? t_.a_fragment : t_.b_fragment;
@@ -35,10 +36,10 @@ class Multiplication {
     return f.over(block(move));
   }
 
-  /// Adds A fragment * B fragment to the accumulators. The fragments are those of buffer `turn`, or element
-  /// `step` of a quad. Every second row is walked backwards, so that each multiply-add shares an operand with
-  /// the previous one: ptxas keeps shared operands in the register file's reuse cache, in the order of the
-  /// text.
+  /// Adds A fragment * B fragment to the accumulators. The fragment of a kept tile is element `step` of each
+  /// quad. The fragment of any other tile is in fragment buffer number `turn`. The columns of every second
+  /// row are processed in reverse order, so that each multiply-add has an operand in common with the previous
+  /// one. In the order of the source text, ptxas keeps such operands in the register file's reuse cache.
   Block multiply_add(const Expr& turn, const Expr& step) {
     const Unrolled j(builder_, "j", s_.tn);
     const auto element = [&](bool of_a, const Expr& x) {
@@ -58,7 +59,7 @@ class Multiplication {
     return i.over(rows);
   }
 
-  /// Returns a loop over the tile's k, `unroll` at a time.
+  /// Returns a loop over the elements of k in the tile. One iteration processes `unroll` elements.
   Block over_k(std::int64_t width, const std::function<Block(const Expr& k, const Expr& step)>& step_of) {
     const VarId ko = builder_.var("ko");
     const Unrolled ki(builder_, "ki", s_.unroll / width);
@@ -92,7 +93,8 @@ class Multiplication {
     return result;
   }
 
-  /// Multiplies four k at a time. Kept tiles are read once for the four, other tiles once for each k.
+  /// Multiplies four elements of k at a time. A kept tile is read once for all four elements, any other tile
+  /// once for each element.
   Block by_quads() {
     return over_k(kQuad, [&](const Expr& k, const Expr&) {
       const Unrolled kk(builder_, "kk", kQuad);

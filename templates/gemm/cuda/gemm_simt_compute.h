@@ -13,11 +13,11 @@ namespace lehr {
 struct GemmSimtThread {
   GemmSimtSchedule schedule;
   GemmSimtOperand a, b;
-  ir::VarId warp{}, lane{};   ///< numbers of this thread's warp and lane
-  ir::VarId row{}, column{};  ///< its first row and column within the block tile
+  ir::VarId warp{}, lane{};   ///< number of the thread's warp, and number of its lane
+  ir::VarId row{}, column{};  ///< the thread's first row and column in the block tile
   ir::BufferId acc{};         ///< accumulators: tm x tn, row-major
-  /// Registers for the operands' fragments. For a kept tile they hold kQuad elements of k for each row
-  /// (column), otherwise frag_buffers times one element of k.
+  /// Registers for the operands' fragments. For a kept tile, each row (column) has kQuad elements of k in
+  /// registers. For any other tile, each row (column) has frag_buffers elements of k.
   ir::BufferId a_fragment{}, b_fragment{};
 
   std::int64_t height() const { return a.copy.fragment_width(schedule.tm); }
@@ -26,7 +26,7 @@ struct GemmSimtThread {
 
 /// Sets all accumulators to 0.
 ir::Block gemm_simt_clear(ir::KernelBuilder& builder, const GemmSimtThread& thread);
-/// Adds A tile * B tile to the accumulators. The tiles are those in stage number `stage` of shared memory.
+/// Adds A tile * B tile to the accumulators. Both tiles are in stage number `stage` of shared memory.
 ir::Block gemm_simt_multiply(ir::KernelBuilder& builder, const GemmSimtThread& thread, const ir::Expr& stage);
 
 }  // namespace lehr

@@ -1,4 +1,4 @@
-// Threads take the vectors of a tile in their order in global memory, so that a warp's loads coalesce.
+// Neighbouring threads copy vectors that are neighbours in global memory, so that a warp's loads coalesce.
 #include "templates/gemm/cuda/gemm_simt_copy.h"
 
 #include <fmt/core.h>
@@ -22,9 +22,10 @@ struct Place {
   Expr x;
 };
 
-/// Returns where in the tile load `i` of this thread begins. The number of threads and the length of a line
-/// are powers of two. Hence one of two cases holds: the threads load whole lines at once, and `i` selects
-/// lines; or a line takes several loads.
+/// Returns the position in the tile of the vector that this thread copies with its load number `i`. The
+/// number of threads and the number of vectors in a line are powers of two, so one of two cases holds. If a
+/// line has no more vectors than there are threads, all threads together load one or more whole lines at a
+/// time, and `i` selects these lines. If a line has more vectors, each thread makes several loads per line.
 Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   const GemmSimtCopy& copy = operand.copy;
   const std::int64_t line = vectors_per_line(copy);
@@ -41,8 +42,8 @@ Place place_of(const GemmSimtOperand& operand, const Expr& i) {
   return {across, along};
 }
 
-/// Returns the condition that the vector at (k, x) exists; nullopt if it always does. `x` counts from the
-/// beginning of the matrix, `k` from the beginning of the tile.
+/// Returns the condition under which the vector at (k, x) lies within the matrix; nullopt if it always does.
+/// `x` counts from the beginning of the matrix, `k` from the beginning of the tile.
 std::optional<Expr> inside(const GemmSimtOperand& operand, const GemmSimtCorner& corner, const Expr& k,
                            const Expr& x) {
   const GemmSimtCopy& copy = operand.copy;
@@ -67,7 +68,8 @@ Expr global_index(const GemmSimtOperand& operand, const Expr& base, const Expr& 
   return matrix_element(operand.layout, copy.k, copy.x, base, k, x);
 }
 
-/// Returns for (i < loads) body. If there are fewer vectors than threads, only the first threads execute it.
+/// Returns a loop that executes `body` for each load `i` of the thread. If the tile has fewer vectors than
+/// the block has threads, only the first threads execute the loop.
 Block each_load(const GemmSimtOperand& operand, VarId thread, const Unrolled& i, Block body) {
   const GemmSimtCopy& copy = operand.copy;
   Block result = i.over(body);

@@ -13,14 +13,14 @@ constexpr std::int64_t kSharedAlignment = 16;  // launch_of() rounds every buffe
 // Registers for loop counters, positions, the two addresses in shared memory, and the addresses of an
 // epilogue that goes through shared memory or a workspace. Fitted, with the weights in gemm_simt_registers(),
 // to NVRTC 13.0 on sm_80 and sm_90a: 520 schedules were sampled from 8 registers below to 40 above their
-// limit. Those that are admitted do not spill, and the first that spill are 3 registers above the limit.
+// limit. No admitted schedule spills. The first schedules that spill are 3 registers above the limit.
 constexpr std::int64_t kOtherRegisters = 29;
 constexpr std::int64_t kEpilogueRegisters = 7;
 /// Additional registers if parts of k are summed up in a tile that may extend beyond C: without them, one of
 /// 50 sampled schedules with split k spilled 16 registers on sm_90a (NVRTC 13.0).
 constexpr std::int64_t kGuardedSumRegisters = 16;
-// Maximum number of loads of one operand in flight per thread. More loads cost registers and code, and hide
-// no more latency.
+// Maximum number of loads of one operand in flight per thread. More loads would need more registers and code,
+// and would not hide more latency.
 constexpr std::int64_t kMaxLoads = 16;
 
 std::int64_t round_up(std::int64_t value, std::int64_t to) {

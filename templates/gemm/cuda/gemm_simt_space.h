@@ -65,8 +65,8 @@ struct GemmSimtCopy {
   std::int64_t vectors() const { return tile * bk / vec; }
   /// Returns the number of elements of one tile in shared memory.
   std::int64_t elements() const { return (kept ? tile : bk) * stride; }
-  /// Returns the number of neighbouring elements that a thread reads at once along x. Along k it reads one
-  /// element or, from a kept tile, kQuad.
+  /// Returns the number of neighbouring elements along x that a thread reads at once. Along k, a thread reads
+  /// kQuad elements at once from a kept tile, and one element from any other tile.
   std::int64_t fragment_width(std::int64_t thread_tile) const {
     return kept ? 1 : std::min<std::int64_t>(thread_tile, 4);
   }
@@ -77,21 +77,24 @@ struct GemmSimtCopy {
 GemmSimtCopy gemm_simt_copy_a(const ProductView& problem, const GemmSimtSchedule& schedule);
 GemmSimtCopy gemm_simt_copy_b(const ProductView& problem, const GemmSimtSchedule& schedule);
 
-/// Returns an upper bound on the 32-bit registers that ptxas needs for a thread without spilling
-/// (gemm_simt_space.cpp has its source).
+/// Returns an upper bound on the number of 32-bit registers that a thread needs if ptxas is not to spill any.
+/// gemm_simt_space.cpp states how the bound was found.
 std::int64_t gemm_simt_registers(const ProductView& problem, const GemmSimtSchedule& schedule);
 /// Returns the shared memory of a block in bytes.
 std::int64_t gemm_simt_shared_bytes(const ProductView& problem, const GemmSimtSchedule& schedule);
 
-/// The properties in which the families that use these schedules differ.
+/// The properties in which gemm_simt and conv2d_simt, the families that use these schedules, differ. In
+/// conv2d_simt one operand is a view of an image, and its elements are gathered from the image.
 struct GemmSimtForm {
   ProductView problem;
-  /// Upper limit of elements per load; the lines' lengths may allow fewer.
+  /// Maximum number of elements per load of A and of B. The extent of the matrix may allow only fewer
+  /// elements.
   std::int64_t vector_a = 4, vector_b = 4;
   std::int64_t more_registers = 0;        ///< registers of a thread in addition to gemm_simt_registers()
   std::int64_t registers_per_gather = 0;  ///< additional registers for each load of the gathered operand
   bool gathers_a = false;                 ///< whether A is the gathered operand; otherwise B is
-  /// Whether the pool combines four neighbours on the side of the gathered operand.
+  /// Whether a pool follows the convolution. Its windows combine four neighbouring pixels. Pixels are rows of
+  /// C if A is the gathered operand; otherwise they are columns of C.
   bool pools = false;
 };
 void gemm_simt_form_knobs(Knobs<GemmSimtSchedule>& k, const GemmSimtForm& form, const Limits& limits);

@@ -33,8 +33,8 @@ class Writing {
     return fi.over(r.over(body));
   }
 
-  /// Pools whole windows of a thread and stores the results. A window is four neighbouring pixels, along rows
-  /// or along columns.
+  /// Pools the windows that the thread holds, and stores the results. A window consists of four neighbouring
+  /// pixels, which are rows or columns of C.
   Block pooled_from_registers() { return out_.channels_are_columns ? pooled_rows() : pooled_columns(); }
 
   Block through_shared() {
@@ -142,7 +142,7 @@ class Writing {
     return result;
   }
 
-  /// Does the same if the epilogue combines two columns to one.
+  /// Does the same as to_c() for an epilogue that combines two columns to one.
   Block pairs_to_c(BufferId sums, const Expr& first, std::int64_t vec) const {
     const int lanes = static_cast<int>(vec / 2);
     Block result = out_.epilogue.in_place(

@@ -21,19 +21,22 @@ struct GemmWgmmaProblem {
   DType operand = DType::kBF16;
   DType output = DType::kF32;
   DType accum = DType::kF32;
-  /// Whether each kTwoLevelK products are summed up in separate registers, then added to the accumulators.
+  /// Whether the products are summed up in two levels: the sum of kTwoLevelK products is formed in separate
+  /// registers and then added to the accumulators.
   bool two_level = false;
   bool fused = false;  ///< whether an epilogue follows
-  /// If the workload is a convolution of nhwc images without groups: the convolution, trimmed. A is its input
-  /// as a matrix of output pixels (image_view.h), and B holds the filters. k is contiguous in A and B.
+  /// The trimmed convolution, if the workload is a convolution of nhwc images without groups. A is then the
+  /// view of the input as a matrix with one row per output pixel (image_view.h), and B holds the filters. k
+  /// is contiguous in A and B.
   std::optional<ConvView> image = std::nullopt;
-  /// Bytes along k of one row of shared memory, for operands that lie along k. Equal to the width of the
-  /// swizzle.
+  /// Bytes along k of one row of shared memory, for operands that are contiguous along k in shared memory.
+  /// The width of the swizzle has the same size.
   std::int64_t span = 128;
 
   std::string_view family() const { return image ? "conv2d_wgmma" : "gemm_wgmma"; }
-  /// Returns whether the rows of A differ from the pixels of the input, because of taps, padding or strides.
-  /// Then each tap's channels take a whole number of rows of k, and `size.k` counts these rows in full.
+  /// Returns whether row i of A is not simply pixel i of the input, because of taps, padding or strides. The
+  /// channels of each tap are then padded to a multiple of row() elements of k, and `size.k` includes this
+  /// padding.
   bool gathers() const;
   /// Returns the number of elements of A (or of B) in memory.
   std::int64_t elements(bool of_a) const;
@@ -42,22 +45,22 @@ struct GemmWgmmaProblem {
   std::int64_t mma_k() const { return 32 / bytes(); }
   /// Returns the number of elements in one row of the swizzle pattern.
   std::int64_t row() const { return span / bytes(); }
-  /// Returns whether an operand may lie along m or n in shared memory (PTX ISA 9.0, "wgmma.mma_async": only
-  /// 16-bit types can be transposed).
+  /// Returns whether an operand may be contiguous along m or n in shared memory. wgmma can transpose only
+  /// 16-bit types (PTX ISA 9.0, "wgmma.mma_async").
   bool transposes() const { return bytes() == 2; }
   bool a_along_k() const { return size.a == Layout::kRow; }
   bool b_along_k() const { return size.b == Layout::kColumn; }
-  /// Returns whether the operand of which the instruction takes 64 rows goes through registers. That is
-  /// necessary if an operand does not lie along k and wgmma cannot transpose its type. The instruction can
-  /// read only this operand from registers, so the one to be transposed takes this side.
+  /// Returns whether the operand of which the instruction takes 64 rows goes through registers. This is
+  /// necessary if an operand is not contiguous along k and wgmma cannot transpose its type. The instruction
+  /// can read only its rows from registers, so the operand to be transposed must be the operand of the rows.
   bool rows_from_registers() const { return !transposes() && !(a_along_k() && b_along_k()); }
 };
 /// Returns the problem of a product, or of a convolution that conv2d_wgmma serves.
 GemmWgmmaProblem gemm_wgmma_problem(const Workload& workload);
 /// Returns the instruction's name: "wgmma_m64n128k16_f32_bf16", "wgmma_m64n128k8_f32_registers_tf32".
 StaticText gemm_wgmma_instruction(const GemmWgmmaProblem& problem, std::int64_t columns);
-/// Explains why the instruction, or the tensor memory accelerator, does not take such operands. Returns
-/// nullopt if they do.
+/// Explains why wgmma or the tensor memory accelerator cannot process the GEMM's operands. Returns nullopt if
+/// both can.
 std::optional<std::string> why_not_wgmma_operands(const Gemm& gemm, const Limits& limits);
 
 /// The knobs; gemm_wgmma_knobs() states their meanings and units. The instruction multiplies 64 rows of one
@@ -69,10 +72,11 @@ struct GemmWgmmaSchedule {
   /// Elements of k per stage, in rows of the swizzle: 128 bytes each, or less for few channels.
   std::int64_t k_atoms = 1;
   std::int64_t consumers = 2;  ///< number of warpgroups that multiply; one more warpgroup copies
-  /// 1: each consumer computes tiles of its own, 0: all consumers share each tile.
+  /// 1: each consumer computes whole tiles of C alone. 0: all consumers compute each tile together.
   std::int64_t ping_pong = 0;
   std::int64_t stages = 4;
-  /// Number of groups of instructions that may still run when the next stage begins.
+  /// Number of groups of wgmma instructions that may still run when the instructions of the next stage are
+  /// issued.
   std::int64_t in_flight = 1;
   std::int64_t persistent = 0;  ///< 1: one block per multiprocessor, which computes several tiles
   std::int64_t cluster_bm = 1,
@@ -84,8 +88,8 @@ struct GemmWgmmaSchedule {
   /// Memory in which blocks that split k add up their sums. 0: a workspace, 1: the shared memory of a
   /// cluster, 2: a workspace with atomic additions (gemm_wgmma_reduce.h).
   std::int64_t reduce = 0;
-  /// Which operand's tiles the L2 should keep; the other operand's are evicted first. 1: the operand of which
-  /// the instruction takes 64 rows, 2: the operand of the columns, 0: no hint.
+  /// Selects the operand whose tiles the L2 cache should keep. The tiles of the other operand are evicted
+  /// first. 1: the operand of which the instruction takes 64 rows. 2: the operand of the columns. 0: no hint.
   std::int64_t keep = 0;
   /// How C is stored. 0: from registers to global memory. 1, 2, 3: through shared memory, by the tensor
   /// memory accelerator. With 1, shared memory has room for the whole tile. With 2, it has room for two boxes
@@ -103,21 +107,22 @@ struct GemmWgmmaSchedule {
   std::int64_t sharing_blocks() const { return cluster_bm + cluster_bn - 1; }
   /// Returns the number of a tile's rows that one consumer computes.
   std::int64_t consumer_rows() const { return ping_pong == 1 ? bm : bm / consumers; }
-  /// Returns the number of instructions that cover bn columns together: each has at most 256 columns.
+  /// Returns the number of instructions that together cover bn columns. One instruction has at most 256
+  /// columns.
   std::int64_t parts() const { return bn > 256 ? 2 : 1; }
   std::int64_t columns() const { return bn / parts(); }
   std::int64_t accumulators() const {
     return consumer_rows() / 64 * bn / 2;
   }  ///< 32-bit registers of a thread
 };
-/// Returns the number of registers of a thread that the products need: the accumulators; with two levels of
-/// sums also the partial sums of one instruction; and the fragments of a stage's rows if these come from
-/// registers.
+/// Returns the number of registers of a thread that the products need. These are the registers of the
+/// accumulators, with two_level also the partial sums of one instruction, and with rows_from_registers() also
+/// the fragments of a stage's rows.
 std::int64_t gemm_wgmma_sums(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 /// Returns the number of registers among gemm_wgmma_sums() that hold the fragments of a stage's rows.
 std::int64_t gemm_wgmma_fragments(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// Returns the width in bytes of the widest swizzle whose rows divide `elements` elements along m or n; 0 if
-/// there is no such swizzle.
+/// Returns the width in bytes of the widest swizzle whose rows divide a tile of `elements` elements along m
+/// or n. `bytes` is the size of one element. Returns 0 if there is no such swizzle.
 std::int64_t gemm_wgmma_span(std::int64_t elements, std::int64_t bytes);
 
 /// How the tensor memory accelerator sees an operand (gemm_wgmma_image.h).
@@ -131,7 +136,7 @@ inline constexpr std::int64_t kGemmWgmmaTileAlignment = 1024;
 struct GemmWgmmaTile {
   GemmWgmmaView view = GemmWgmmaView::kMatrix;
   bool along_k = true;
-  /// Extent of the matrix along the operand's dimension besides k.
+  /// Extent of the matrix along m or n, the operand's dimension other than k.
   std::int64_t extent = 0;
   std::int64_t tile = 0;  ///< bm or bn
   /// Bytes of a row in shared memory, which is the width of the swizzle.
@@ -139,8 +144,8 @@ struct GemmWgmmaTile {
   /// Elements that one TMA instruction copies: along the contiguous dimension, and along the other one.
   std::int64_t box_inner = 0, box_outer = 0;
   std::int64_t boxes = 1;  ///< number of boxes in a stage
-  /// Number of slices into which a box is divided along its outer dimension. Each is loaded by one block of
-  /// the cluster.
+  /// Number of slices into which a box is divided along its outer dimension. Each slice is loaded by one
+  /// block of the cluster.
   std::int64_t slices = 1;
   std::int64_t leading = 16, stride = 1024;  ///< byte offsets in the matrix descriptor
   std::int64_t box_elements() const { return box_inner * box_outer; }
@@ -152,7 +157,8 @@ GemmWgmmaTile gemm_wgmma_tile(const GemmWgmmaProblem& problem, const GemmWgmmaSc
 
 /// The part of a tile of C that a consumer stores through shared memory: boxes side by side, `rows` high.
 struct GemmWgmmaStage {
-  /// Bytes of a row of a box, the width of the swizzle; 0 if the tile's width allows no swizzle.
+  /// Bytes of a row of a box, which is also the width of the swizzle; 0 if the tile's width allows no
+  /// swizzle.
   std::int64_t span = 0;
   std::int64_t box_columns = 1;  ///< elements in a row of a box
   std::int64_t rows = 1;
@@ -164,8 +170,9 @@ struct GemmWgmmaStage {
   std::int64_t elements() const { return parts * part_elements(); }
 };
 GemmWgmmaStage gemm_wgmma_stage(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// For store = 3: returns whether C takes the stages' memory of the operand of which the instruction takes 64
-/// rows, or that of the other operand. It takes the larger one.
+/// For store = 3: C reuses the memory of one operand's stages. Returns true if C reuses the memory of the
+/// operand of which the instruction takes 64 rows, false if C reuses the memory of the other operand. The
+/// larger memory is chosen.
 bool gemm_wgmma_c_takes_rows(const GemmWgmmaSchedule& schedule);
 
 /// The tiles of C, and the blocks that compute them in one launch.
@@ -176,8 +183,9 @@ struct GemmWgmmaGrid {
 };
 /// Returns the number of stages along k, and their distribution over the blocks that share a tile of C.
 SplitK gemm_wgmma_split_k(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
-/// For reduce = 2: returns the number of parts of k whose sums are added to one area of the workspace. That
-/// is all parts in s32, but only two in f32, where the order of more additions would change the result.
+/// For reduce = 2: returns the number of parts of k whose sums are added to the same area of the workspace.
+/// For sums in s32, all parts share one area. For sums in f32, only two parts share an area, since the order
+/// of more additions would change the result.
 std::int64_t gemm_wgmma_addends(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule);
 
 GemmWgmmaGrid gemm_wgmma_grid(const GemmWgmmaProblem& problem, const GemmWgmmaSchedule& schedule,
