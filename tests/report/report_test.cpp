@@ -326,11 +326,11 @@ TEST(Report, JoinsANetworkWithItsLog) {
 TEST(Report, DrawsWhatIsAboveTheRoof) {
   Document document;
   document.tasks.emplace_back().reported = {{"phases", json::array()},
-                                        {"roofline",
-                                         {{"peak_gflops", 100},
-                                          {"peak_gbytes_per_s", 10},
-                                          {"intensity", 20},
-                                          {"points", {{{"name", "best"}, {"gflops", 300}}}}}}};
+                                            {"roofline",
+                                             {{"peak_gflops", 100},
+                                              {"peak_gbytes_per_s", 10},
+                                              {"intensity", 20},
+                                              {"points", {{{"name", "best"}, {"gflops", 300}}}}}}};
   EXPECT_THAT(figures_of(document), AllOf(HasSubstr("best: 300.0 GFLOP/s"), Not(HasSubstr("cy=\"-"))));
 }
 
