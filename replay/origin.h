@@ -28,7 +28,7 @@ std::optional<TableOrigin> origin_of(std::span<const Record> rows, const LoggedF
 std::optional<KernelSpace> kernels_of(const TableOrigin& origin);
 
 /// Returns the number after "cores=" in an identity such as "... | cores=2 | ..." (record/device.h); 1 if
-/// there is none.
+/// the identity lacks it.
 int cores_of(const std::string& identity);
 
 /// Returns a short text that distinguishes devices, "Intel Xeon, 2 cores" or "Intel Xeon as x86-64-v3, 2

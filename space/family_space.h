@@ -154,7 +154,7 @@ class FamilySpace {
 
   /// Finds a dependency or a rule of `point` that depends on later knobs, i.e. one whose result changes when
   /// the knobs after it take the values of `others`. Returns the knob's name or the rule's sentence; nullopt
-  /// if there is none. For tests.
+  /// without such a knob or rule. For tests.
   std::optional<std::string> read_ahead(const Point& point, const Point& others) const;
 
  private:

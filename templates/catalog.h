@@ -60,7 +60,7 @@ struct KernelSpace {
   ir::Kernel lower(const Point& point) const;
 };
 /// Returns the space and the kernels of the families that serve the workload, except for faulty ones. Throws
-/// Error(kUser) with why_none_serves() if there are none.
+/// Error(kUser) with why_none_serves() if no family serves it.
 KernelSpace kernel_space(Families families, const Workload& workload, const Limits& limits);
 /// Does the same for all families of the catalogue.
 KernelSpace kernel_space(const Workload& workload, const Limits& limits);

@@ -133,7 +133,7 @@ CudaStatus CudaChecker::sum(CudaAddress from, const SumJob& job, std::uint64_t& 
   if (status.ok())
     status = launch("lehr_sum", kCheckBlocks, {from, jobs_.address() + kSumPlace * kJobBytes, sums});
   if (status.ok()) status = total(false, true, result);
-  // If the total belongs to another check, or there is none, it is not a sum of these bytes.
+  // If the total belongs to another check, or no total exists, it is not a sum of these bytes.
   sum = result.number == number_ ? result.sum : ~result.sum;
   return status;
 }
@@ -166,7 +166,7 @@ CudaStatus CudaChecker::run_compare(std::vector<CheckResult>& results) const {
       status = launch("lehr_sum", kCheckBlocks,
                       {tensors_->address_of_set_0(), jobs_.address() + kSumPlace * kJobBytes, sums});
     if (status.ok()) status = total(true, i == 0, results[i]);
-    // If the total belongs to another check, or there is none, it says nothing about this check.
+    // If the total belongs to another check, or no total exists, it says nothing about this check.
     if (results[i].number != number_) results[i].number = 0;
   }
   return status;

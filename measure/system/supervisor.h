@@ -16,11 +16,11 @@ namespace lehr {
 
 class Supervised;
 
-/// Returns this process's supervisor. If there is none, it starts `PROGRAM supervisor --fd N`, with `program`
-/// (ToolPaths::program) as PROGRAM. The supervisor lives as long as the result, or a process that it has
-/// started, is held. The last holder waits until the supervisor has ended all processes. Any thread may call
-/// it, also while other threads do. Throws Error(kEnvironment) with one sentence if the supervisor does not
-/// start or has another version.
+/// Returns this process's supervisor. If the process has no supervisor, this starts `PROGRAM supervisor --fd
+/// N`, with `program` (ToolPaths::program) as PROGRAM. The supervisor lives as long as the result, or a
+/// process that it has started, is held. The last holder waits until the supervisor has ended all processes.
+/// Any thread may call it, also while other threads do. Throws Error(kEnvironment) with one sentence if the
+/// supervisor does not start or has another version.
 std::shared_ptr<Supervised> supervise(const std::string& program);
 
 /// While an object lives, spawn() has the supervisor start processes. The supervisor is their *subreaper*

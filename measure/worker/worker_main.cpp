@@ -34,7 +34,7 @@ void die_of_faults() {
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) signal(fault, SIG_DFL);
 }
 
-/// Returns the runner with this name, or nullptr if there is none.
+/// Returns the runner with this name, or nullptr if no runner has it.
 std::unique_ptr<Runner> make_runner(const std::string& name) {
   if (const std::optional<Target> target = target_named(name)) return backend_of(*target).make_runner();
   const Baseline* baseline = find_baseline(name).baseline;

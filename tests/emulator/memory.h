@@ -120,7 +120,8 @@ class GlobalBuffer {
     std::optional<WriteStamp> ended;
     bool covers(std::size_t element) const { return element - first < elements; }
   };
-  /// Returns the last reduction into the element since the element was written; nullptr: there is none.
+  /// Returns the last reduction into the element since the element was written; nullptr without such a
+  /// reduction.
   const Reduction* reduction_into(std::size_t element) const;
   std::optional<std::string> why_unordered_reductions(std::size_t element, const Who& who,
                                                       const DeviceOrder& order) const;

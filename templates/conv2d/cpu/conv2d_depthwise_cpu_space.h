@@ -46,7 +46,7 @@ struct DepthwiseCpuShape {
 /// has a tap for.
 struct DepthwiseQuad {
   std::int64_t first = 0, row = 0;
-  /// Returns the filter row that multiplies line `e` of the four for this output line; -1 if there is none.
+  /// Returns the filter row that multiplies line `e` of the four for this output line; -1 if no row does.
   std::int64_t tap(const Conv2d& conv, std::int64_t e) const;
 };
 /// Returns the quads of a tile, ordered by their lines.

@@ -263,7 +263,7 @@ class Lowering {
     Block body;
     if (s_.split_k == 1) body = place.lets;
     // Waits until the other consumer has finished its previous tile. Before the first tile of the first
-    // consumer there is none.
+    // consumer there is no previous tile.
     if (in_turns)
       body.push_back(on("mbarrier_wait", turns_, var(consumer), (var(turn) / 2 + 1 - var(consumer)) % 2));
     append(body, multiply(var(turn) * tiles_k(), var(consumer)));
