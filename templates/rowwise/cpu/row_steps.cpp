@@ -299,7 +299,7 @@ Expr RowSteps::partial(std::size_t reduction, const Expr& row, const Expr& work_
          work_item;
 }
 
-Block RowSteps::leave(const Expr& row) {
+Block RowSteps::store_partials(const Expr& row) {
   Block body;
   for (std::size_t i = 0; i < sums_.size(); ++i)
     if (k_.plan.reductions[i].pass == k_.split->pass)
@@ -308,16 +308,16 @@ Block RowSteps::leave(const Expr& row) {
   return body;
 }
 
-Block RowSteps::gather(const Expr& row) {
+Block RowSteps::add_partials(const Expr& row) {
   Block body;
   for (int pass = 0; pass < k_.split->pass; ++pass) {
-    body.append(gather(pass, row));
+    body.append(partials_of(pass, row));
     body.append(row_values(pass + 1, row));
   }
   return body;
 }
 
-Block RowSteps::gather(int pass, const Expr& row) const {
+Block RowSteps::partials_of(int pass, const Expr& row) const {
   Block body;
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     const RowReduction& reduction = k_.plan.reductions[i];

@@ -61,10 +61,10 @@ class RowSteps {
   /// are outputs.
   ir::Block end(int pass, const ir::Expr& row);
   /// For rows that are split, instead of end(): stores the work item's own sums for the next steps.
-  ir::Block leave(const ir::Expr& row);
-  /// For rows that are split: adds up the sums of all work items from the previous step, and computes what
-  /// follows from them, as end() does.
-  ir::Block gather(const ir::Expr& row);
+  ir::Block store_partials(const ir::Expr& row);
+  /// For rows that are split: combines the sums that all work items stored in the steps before, and computes
+  /// what follows from them, as end() does.
+  ir::Block add_partials(const ir::Expr& row);
   /// Allocates the accumulators of a pass, and clears them.
   ir::Block clear(int pass);
 
@@ -86,7 +86,7 @@ class RowSteps {
   ir::Expr chosen(const RowNode& node, int lanes, const Value& value) const;
   ir::Expr reduced(const RowReduction& reduction, std::size_t number, const ir::Expr& row) const;
   ir::Expr of_reduction(int node, const ir::Expr& row) const;
-  ir::Block gather(int pass, const ir::Expr& row) const;
+  ir::Block partials_of(int pass, const ir::Expr& row) const;
   ir::Expr partial(std::size_t reduction, const ir::Expr& row, const ir::Expr& work_item) const;
   ir::Expr row_input(int node, const ir::Expr& at, const ir::Expr& row) const;
   void add_to(std::size_t reduction, Values& values);

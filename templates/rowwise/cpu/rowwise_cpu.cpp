@@ -365,13 +365,13 @@ Block split_work_item(Lowering& l, int pass) {
       Let{count, cpu::first_tile(var(l.work_item) + 1, integer(tiles), s.threads) - var(first)});
   RowSteps steps(l.k, s.vectors);
   Block body = steps.begin(var(row));
-  body.append(steps.gather(var(row)));
+  body.append(steps.add_partials(var(row)));
   if (pass < l.k.plan.passes) {
     const Share share = {var(first), var(count), eq(var(l.work_item), integer(s.threads - 1)),
                          ceil_div(tiles, s.threads)};
     body.append(steps.clear(pass));
     body.append(columns(l, steps, pass, var(row), &share));
-    body.append(steps.leave(var(row)));
+    body.append(steps.store_partials(var(row)));
   }
   const std::int64_t most = l.k.builder.kernel.rows ? l.k.split->rows : l.r.m;
   work_item.push_back(loop_to(row, min(l.row_count(), integer(most)), most, std::move(body)));
